@@ -5,6 +5,8 @@ public struct SettingsPath: Sendable, Equatable, CustomStringConvertible {
     public let index: Int?
     public let key: String
 
+    public init(table: String, index: Int?, key: String) { (self.table, self.index, self.key) = (table, index, key) }
+
     /// - Returns: `nil` if the text is not such a path.
     public init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -21,7 +23,8 @@ public struct SettingsPath: Sendable, Equatable, CustomStringConvertible {
         (self.table, self.key) = (table, key)
     }
 
-    private static func name(_ text: Substring) -> String? {
+    /// - Returns: `nil` if the text is not a key of the settings.
+    public static func name(_ text: Substring) -> String? {
         let isName = text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
         return isName && !text.isEmpty ? String(text) : nil
     }

@@ -14,6 +14,8 @@ struct SettingsScanner {
         var keys: [String] = []
         /// Where the value stands; `nil` for a header.
         var value: Range<Int>?
+        /// The beginning of its first line.
+        var start = 0
         /// After the end of its last line.
         var end = 0
     }
@@ -32,6 +34,7 @@ struct SettingsScanner {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { scanner.position = 3 }
         while scanner.skipToStatement() {
             var statement: Statement
+            let start = scanner.lineStart
             if scanner.take("[") {
                 let isArray = scanner.take("[")
                 guard let keys = scanner.keys(), scanner.take("]"), !isArray || scanner.take("]") else { return nil }
@@ -43,6 +46,7 @@ struct SettingsScanner {
                 statement = Statement(table: table, index: index, keys: keys, value: value)
             }
             scanner.skipLine()
+            statement.start = start
             statement.end = scanner.position
             found.append(statement)
         }
@@ -50,6 +54,8 @@ struct SettingsScanner {
     }
 
     private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private var lineStart: Int { (bytes[..<position].lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1 }
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard byte == UInt8(ascii: character) else { return false }

@@ -25,9 +25,61 @@ public struct SettingsText: Sendable {
         guard let before = try? SettingsDocument.parse(text), let after = before.setting(path, to: value) else {
             throw .noSuchTable
         }
-        guard let literal = value.tomlLiteral, let changed = Self.changed(text, path, literal),
-            let found = try? SettingsDocument.parse(changed), found == after
-        else { throw .otherForm }
+        guard let literal = value.tomlLiteral, let changed = Self.changed(text, path, literal) else {
+            throw .otherForm
+        }
+        try take(changed, saying: after)
+    }
+
+    /// Adds a table to an array of tables: below the last one, or at the end.
+    ///
+    /// - Parameter members: its keys in the order in which they are to be written.
+    /// - Throws: ``Fault/otherForm``; the text is then as it was.
+    public mutating func add(to array: String, _ members: [(key: String, value: JSON)]) throws(Fault) {
+        guard var after = try? SettingsDocument.parse(text) else { throw .otherForm }
+        let table = JSON.object(members.reduce(into: [:]) { $0[$1.key] = $1.value })
+        after[array] = .array((after[array]?.array ?? []) + [table])
+        let bytes = Array(text.utf8)
+        let literals = members.compactMap { member in member.value.tomlLiteral.map { "\(member.key) = \($0)\n" } }
+        guard literals.count == members.count, let statements = SettingsScanner(bytes).statements() else {
+            throw .otherForm
+        }
+        let place = statements.last { $0.table == [array] }?.end ?? bytes.count
+        let isEnded = place == 0 || bytes[place - 1] == UInt8(ascii: "\n")
+        let gap = place == 0 ? "" : isEnded ? "\n" : "\n\n"
+        let added = "\(gap)[[\(array)]]\n" + literals.joined()
+        try take(Self.replacing(place..<place, of: bytes, with: added), saying: after)
+    }
+
+    /// Takes a key out of its table, or a table out of its array, with the comments between its lines.
+    ///
+    /// - Parameter key: `nil` for the whole table.
+    /// - Throws: ``Fault``; the text is then as it was.
+    public mutating func remove(_ table: String, _ index: Int?, _ key: String?) throws(Fault) {
+        guard let before = try? SettingsDocument.parse(text), let after = before.removing(table, index, key) else {
+            throw .noSuchTable
+        }
+        let bytes = Array(text.utf8)
+        let found = (SettingsScanner(bytes).statements() ?? []).filter { statement in
+            guard statement.index == index else { return false }
+            return key.map { statement.table + statement.keys == [table, $0] } ?? (statement.table == [table])
+        }
+        guard let first = found.first, let last = found.last else { throw .otherForm }
+        var range = first.start..<last.end
+        // One of the two empty lines that were around it is enough.
+        let newline = UInt8(ascii: "\n")
+        let isAfterGap = range.lowerBound == 0 || bytes[..<range.lowerBound].suffix(2) == [newline, newline]
+        if isAfterGap, range.upperBound < bytes.count, bytes[range.upperBound] == newline {
+            range = range.lowerBound..<(range.upperBound + 1)
+        } else if isAfterGap, range.upperBound == bytes.count, range.lowerBound > 0 {
+            range = (range.lowerBound - 1)..<range.upperBound
+        }
+        try take(Self.replacing(range, of: bytes, with: ""), saying: after)
+    }
+
+    /// Takes a changed text if it says what is expected of it.
+    private mutating func take(_ changed: String, saying expected: [String: JSON]) throws(Fault) {
+        guard let found = try? SettingsDocument.parse(changed), found == expected else { throw .otherForm }
         text = changed
     }
 
@@ -68,6 +120,31 @@ extension [String: JSON] {
             guard var table = (self[path.table] ?? [:]).object else { return nil }
             table[path.key] = value
             copy[path.table] = .object(table)
+        }
+        return copy
+    }
+}
+
+extension [String: JSON] {
+    /// The document without a key of a table, or without a table of an array; `nil` if there is none.
+    fileprivate func removing(_ table: String, _ index: Int?, _ key: String?) -> [String: JSON]? {
+        var copy = self
+        if let index {
+            guard case .array(var tables) = self[table], tables.indices.contains(index),
+                case .object(var members) = tables[index]
+            else { return nil }
+            if let key {
+                guard members.removeValue(forKey: key) != nil else { return nil }
+                tables[index] = .object(members)
+            } else {
+                tables.remove(at: index)
+            }
+            copy[table] = tables.isEmpty ? nil : .array(tables)
+        } else {
+            guard let key, case .object(var members) = self[table], members.removeValue(forKey: key) != nil else {
+                return nil
+            }
+            copy[table] = .object(members)
         }
         return copy
     }

@@ -64,7 +64,7 @@ struct Latchkey: AsyncParsableCommand {
 
     static func main() async {
         do {
-            var command = try parsed(CommandLine.arguments.dropFirst())
+            var command = try await parsed(CommandLine.arguments.dropFirst())
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -75,11 +75,12 @@ struct Latchkey: AsyncParsableCommand {
         }
     }
 
-    private static func parsed(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+    private static func parsed(_ arguments: ArraySlice<String>) async throws -> any ParsableCommand {
         // The parser makes the configurations of all commands that it may meet, which stay in memory. The daemon's is
         // parsed alone; if something is wrong with it, the whole parser reports it.
         if arguments.first == "run", let run = try? Run.parse(Array(arguments.dropFirst())) { return run }
         try CommandNames.check(arguments, of: Self.self)
-        return try parseAsRoot()
+        // Completions of names that the daemon has wait for its answer.
+        return try await asyncParseAsRoot()
     }
 }

@@ -189,6 +189,66 @@ struct AccountTests {
         }
     }
 
+    @Test("one of them is used by commands that name none, until another is, across a kill, and not by programs")
+    func use() async throws {
+        try await withTwoAccounts { first, second, board in
+            let tokens = [try await token(board), try await token(board, ["--account", "plant2"])]
+            #expect(try await board.latchkey("accounts", "current").output == "gateway\n")
+            let chosen = try await board.ask("accounts", "use", "plant2")
+            #expect(chosen["account"] as? String == "plant2" && chosen["former"] as? String == "gateway")
+            #expect(try await board.ask("accounts", "current")["account"] as? String == "plant2")
+            #expect(try await token(board) == tokens[1])
+            #expect(try await token(board, ["--account", "gateway"]) == tokens[0])
+            try await logIn(board, as: "bob")
+            #expect(await second.loggedIn().values.joined().contains("bob"))
+            #expect(await first.loggedIn().values.joined().isEmpty)
+            #expect(try await board.ask("whoami", "--account", "plant2")["userName"] as? String == "bob")
+            #expect(try await board.latchkey("wait", "--for", "user-logged-in", "--timeout", "30").status == 0)
+            let serial = await second.devices().first?.certificateSerial
+            #expect(try await board.latchkey("renew").status == 0)
+            #expect(await second.devices().first?.certificateSerial != serial)
+            let shown = try await board.latchkey("accounts", "list").output.split(separator: "\n")
+            #expect(shown.map { $0.hasSuffix("in use by commands") } == [false, true], "\(shown)")
+
+            // In the environment, for all commands of a script.
+            let environment = ["LATCHKEY_ACCOUNT": "gateway", "LATCHKEY_SOCKET": board.socket]
+            let program = Program(name: "latchkey")
+            #expect(try await program.run(["token"], environment: environment).output == tokens[0])
+            let used = try await program.run(["accounts", "use", "plant2"], environment: environment)
+            #expect(used.errors.contains("LATCHKEY_ACCOUNT is set here"), "\(used.errors)")
+            let invalid = try await program.run(["token"], environment: ["LATCHKEY_ACCOUNT": "Plant 2"])
+            #expect(invalid.status == 64 && invalid.errors.contains("the name of an account"), "\(invalid.errors)")
+            let offered = try await program.run(
+                ["---completion", "accounts", "use", "--", "positional@0", "0", "0"], environment: environment)
+            #expect(offered.output == "gateway\nplant2\n", "\(offered.output) \(offered.errors)")
+
+            // What runs goes on as before: programs, messages, the status of the board.
+            let direct = try await Program.found.run([
+                "curl", "--silent", "--unix-socket", board.socket, "http://localhost/v1/token",
+            ])
+            #expect((try direct.json["accessToken"] as? String).map { $0 + "\n" } == tokens[0])
+            let mine = try await account("gateway", of: board).registration.deviceID
+            #expect(try await board.status().registration.deviceID == mine)
+            #expect(try await account("gateway", of: board).usesBroker)
+
+            try await board.stop(SIGKILL)
+            try await board.start()
+            _ = try await board.status { $0.isConnected }
+            #expect(try await board.ask("whoami")["userName"] as? String == "bob")
+
+            // Not the one that commands would mean next.
+            #expect(try await board.latchkey("deregister", "--yes").status == 0)
+            #expect(await second.devices().filter { $0.status == .active }.isEmpty)
+            #expect(await first.devices().filter { $0.status == .active }.count == 1)
+            let kept = try await refusal(board, "accounts", "remove", "plant2")
+            #expect(kept.code == "account.current" && kept.status == 1)
+            #expect(try await refusal(board, "accounts", "use", "plant3").code == "account.unknown")
+            _ = try await board.ask("accounts", "use", "gateway")
+            _ = try await board.ask("accounts", "remove", "plant2")
+            #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 0)
+        }
+    }
+
     @Test("are refused where two would be at one gateway, and by names that there are not")
     func refused() async throws {
         try await withTwoAccounts { first, second, board in

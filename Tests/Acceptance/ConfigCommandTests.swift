@@ -40,6 +40,26 @@ struct ConfigCommandTests {
         try await board.tearDown()
     }
 
+    @Test("latchkey config adds, changes and takes out tables of several, and the agent starts with what it wrote")
+    func tables() async throws {
+        let board = try TestBoard(settings: "# The plant's.\n[gateway]\nrenew_days = 30 # a month\n")
+        let before = try String(contentsOf: board.configuration, encoding: .utf8)
+        let added = try await config(board, "add", "inbox", "name=orders", "filter=orders/#", "qos=2")
+        #expect(added.status == 0 && added.output.contains("[[inbox]]"), "\(added.output) \(added.errors)")
+        let set = try await config(board, "set", "inbox.orders.limit_messages", "50", "--json").json
+        #expect(set["former"] is NSNull && set["value"] as? Int == 50 && set["restart"] as? Bool == true)
+        #expect(try await config(board, "get", "inbox[orders].limit_messages").output == "50\n")
+        let text = try String(contentsOf: board.configuration, encoding: .utf8)
+        #expect(
+            text == before + "\n[[inbox]]\nname = \"orders\"\nfilter = \"orders/#\"\nqos = 2\nlimit_messages = 50\n")
+        try await board.start()
+        try await board.stop()
+        let gone = try await config(board, "unset", "inbox.orders")
+        #expect(gone.status == 0 && gone.output.contains("no longer in"), "\(gone.output) \(gone.errors)")
+        #expect(try String(contentsOf: board.configuration, encoding: .utf8) == before)
+        try await board.tearDown()
+    }
+
     @Test(
         "latchkey config refuses what the agent would refuse, and changes nothing then",
         arguments: [
@@ -47,6 +67,11 @@ struct ConfigCommandTests {
             (["set", "broker.prot", "1"], 65, "did you mean: broker.port"),
             (["set", "api.operate", "nobody-of-this-name"], 65, "does not know nobody-of-this-name"),
             (["get", "broker.prot"], 65, "there is no setting broker.prot"), (["set", "broker.port"], 64, "--default"),
+            (["set", "broker", "x"], 65, "name one of them: broker."),
+            (["set", "hosts", "x"], 65, "latchkey config add NAME KEY=VALUE"),
+            (["set", "actions.lamp.retries", "5"], 65, "latchkey config add actions KEY=VALUE"),
+            (["add", "actions", "name=lamp"], 65, "command: missing"), (["add", "inbox", "orders"], 64, "key=value"),
+            (["unset", "broker.host"], 65, "does not say broker.host"),
             (["show", "--config", "/nope/latchkey.toml"], 78, "cannot read /nope/latchkey.toml"),
             (["set", "broker.port", "1", "--config", "/nope/latchkey.toml"], 1, "cannot write /nope/latchkey.toml"),
         ])

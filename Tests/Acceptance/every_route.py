@@ -209,9 +209,10 @@ def stream_call(account):
 ACCOUNTS = ["/v1", "/v1/accounts/gateway"]
 
 
-for target in ["version", "status", "doctor", "accounts", "accounts/gateway", "proximity", "proximity/audit?count=5", "proximity/consents", "prompts", "board", "sensors",
+for target in ["version", "status", "doctor", "accounts", "accounts/gateway", "current-account", "proximity", "proximity/audit?count=5", "proximity/consents", "prompts", "board", "sensors",
                "dead-letters", "outbox/empty", "vault/slots", "openapi.json"]:
     ask("GET", f"/v1/{target}")
+ask("POST", "/v1/current-account", {"account": "gateway"})
 ask("POST", "/v1/board/button", {"pressed": True})
 ask("POST", "/v1/board/button", {"pressed": False})
 ask("POST", "/v1/board/button", {"milliseconds": 1})

@@ -137,6 +137,31 @@ struct FirstBootHelperTests {
         }
     }
 
+    @Test("is believed when it answers late, and not asked again meanwhile")
+    func late() async throws {
+        try await withFolder { folder in
+            // Asked again, it would say that nothing was there to wipe.
+            let script = """
+                import select, socket, sys
+                listener = socket.socket(socket.AF_UNIX)
+                listener.bind(sys.argv[1])
+                listener.listen(8)
+                print("listening", flush=True)
+                asking = listener.accept()[0]
+                asking.makefile().readline()
+                if select.select([listener], [], [], 11)[0]:
+                    listener.accept()[0].sendall(b'{"wiped":[]}')
+                asking.sendall(b'{"wiped":["/a"]}')
+                """
+            let socket = "\(folder)/helper.sock"
+            let helper = try RunningProgram(URL(filePath: "/usr/bin/python3"), ["-c", script, socket])
+            _ = try await helper.output.line(containing: "listening")
+            let answer = await FirstBootHelper.ask(["do": "wipe"], at: socket, patience: .seconds(40))
+            #expect(answer == ["wiped": ["/a"]])
+            #expect(try await helper.ended(within: 60) == 0)
+        }
+    }
+
     @Test("follows no link, reads nothing that is too long, and refuses what is not a request")
     func hostile() throws {
         try withFolder { folder in

@@ -111,7 +111,7 @@ struct SettingsFileTests {
             #expect(throws: SettingsEditError.unknown(keyPath: "bus.port", nearest: ["broker.port", "console.port"])) {
                 try set(file, "bus.port", "1")
             }
-            #expect(throws: SettingsEditError.unknown(keyPath: "hosts[0].host", nearest: ["broker.host"])) {
+            #expect(throws: SettingsEditError.noElement(array: "hosts", element: "0", there: [])) {
                 try set(file, "hosts[0].host", "a")
             }
             let error = #expect(throws: SettingsEditError.self) {
@@ -124,6 +124,75 @@ struct SettingsFileTests {
 
             try "[broker]\nprot = 1\n".write(toFile: path, atomically: true, encoding: .utf8)
             #expect(throws: ConfigurationError.self) { try set(file, "broker.port", "1") }
+        }
+    }
+
+    @Test("tables of which there may be several are added, changed by their names, and taken out")
+    func tables() throws {
+        let text = "# Ours.\n[broker]\nport = 1 # TLS\n"
+        try withFile(text) { file, path in
+            let action: [(key: String, words: [String])] = [
+                ("name", ["007"]), ("filter", ["lamp/#"]), ("command", ["/bin/lamp", "--quick"]), ("retries", ["5"]),
+            ]
+            let added = try file.add(to: "actions", action, comparingMachine: false)
+            // A name that looks like a number is one only where the settings take one.
+            #expect(added.value["name"] == "007" && added.value["retries"] == 5)
+            #expect(added.value["command"] == ["/bin/lamp", "--quick"])
+            let grant: [(key: String, words: [String])] = [
+                ("name", ["meter"]), ("user", ["root"]), ("scopes", ["read"]), ("token", ["true"]),
+            ]
+            #expect(
+                try file.add(to: "grants", grant, comparingMachine: false).value
+                    == ["name": "meter", "user": "root", "scopes": ["read"], "token": true])
+            #expect(try set(file, "actions.007.retries", "6").former == 5)
+            #expect(try set(file, "grants[meter].scopes", "write").value == ["write"])
+            #expect(try set(file, "actions[0].timeout_seconds", "90").former == .null)
+            #expect(try file.setting("actions[007].timeout_seconds").value == 90)
+            let expected = """
+                # Ours.
+                [broker]
+                port = 1 # TLS
+
+                [[actions]]
+                name = "007"
+                filter = "lamp/#"
+                command = ["/bin/lamp", "--quick"]
+                retries = 6
+                timeout_seconds = 90
+
+                [[grants]]
+                name = "meter"
+                user = "root"
+                scopes = ["write"]
+                token = true
+
+                """
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == expected)
+
+            // Refused as a whole, and nothing is changed.
+            let wrong: [[(key: String, words: [String])]] = [
+                [("name", ["door"])], action, [("name", ["door"]), ("filter", ["#"]), ("comand", ["/b"])],
+            ]
+            for members in wrong {
+                #expect(throws: SettingsEditError.self) {
+                    try file.add(to: "actions", members, comparingMachine: false)
+                }
+            }
+            #expect(throws: SettingsEditError.self) { try file.add(to: "broker", action, comparingMachine: false) }
+            #expect(throws: SettingsEditError.unknown(keyPath: "action", nearest: [])) {
+                try file.add(to: "action", action, comparingMachine: false)
+            }
+            #expect(throws: SettingsEditError.self) { try file.unset("actions.007.name", comparingMachine: false) }
+            #expect(throws: SettingsEditError.notWritten(keyPath: "broker.host", path: path)) {
+                try file.unset("broker.host", comparingMachine: false)
+            }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == expected)
+
+            #expect(try file.unset("actions.007", comparingMachine: false).former["retries"] == 6)
+            #expect(try file.unset("grants[meter]", comparingMachine: false).isWritten)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+            #expect(try file.unset("broker.port", comparingMachine: false).value == 0)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "# Ours.\n[broker]\n")
         }
     }
 

@@ -2,6 +2,8 @@ import Groundwork
 import Settings
 import Testing
 
+@testable import Agent
+
 @Suite("A change of one value in the text of the settings")
 struct SettingsTextTests {
     struct Row: Sendable, CustomTestStringConvertible {
@@ -87,6 +89,90 @@ struct SettingsTextTests {
         let place = try #require(SettingsPath(path))
         #expect(throws: fault) { try text.set(place, to: 2) }
         #expect(text.text == before)
+    }
+
+    @Test(
+        "a table is added below the last of its kind, or at the end, and nothing else changes",
+        arguments: [
+            ("", "[[hosts]]\nhost = \"n\"\npublic = true\n"),
+            (
+                "# ours\n[broker]\nport = 1",
+                "# ours\n[broker]\nport = 1\n\n[[hosts]]\nhost = \"n\"\npublic = true\n"
+            ),
+            (
+                "[[hosts]] # first\nhost = \"a\" # a\n\n# The broker.\n[broker]\nport = 1\n",
+                "[[hosts]] # first\nhost = \"a\" # a\n\n[[hosts]]\nhost = \"n\"\npublic = true\n"
+                    + "\n# The broker.\n[broker]\nport = 1\n"
+            ),
+        ])
+    func added(before: String, after: String) throws {
+        var text = SettingsText(before)
+        try text.add(to: "hosts", [("host", "n"), ("public", true)])
+        #expect(text.text == after)
+        // Out again, nothing is left of it.
+        let count = try SettingsDocument.parse(after)["hosts"]?.array?.count ?? 0
+        try text.remove("hosts", count - 1, nil)
+        #expect(text.text == before + (before.hasSuffix("\n") || before.isEmpty ? "" : "\n"))
+    }
+
+    @Test(
+        "what is taken out leaves the rest as it was, with its comments",
+        arguments: [
+            (
+                "broker", nil as Int?, "host" as String?, "[broker]\nport = 1 # p\nhost = \"a\" # gone\n# end\n",
+                "[broker]\nport = 1 # p\n# end\n"
+            ),
+            ("api", nil, "read", "[api]\nread = [ # who\n  \"a\",\n]\npublish = []\n", "[api]\npublish = []\n"),
+            (
+                "hosts", 0, nil,
+                "# All.\n\n[[hosts]]\nhost = \"a\"\n# inside\npublic = true\n\n# The second.\n[[hosts]]\nhost = \"b\"\n",
+                "# All.\n\n# The second.\n[[hosts]]\nhost = \"b\"\n"
+            ),
+            (
+                "hosts", 1, "public", "[[hosts]]\nhost = \"a\"\n[[hosts]]\npublic = true\nhost = \"b\"\n",
+                "[[hosts]]\nhost = \"a\"\n[[hosts]]\nhost = \"b\"\n"
+            ),
+            ("broker", nil, "port", "broker.port = 2\nbroker.host = \"a\"\n", "broker.host = \"a\"\n"),
+        ])
+    func removed(table: String, index: Int?, key: String?, before: String, after: String) throws {
+        var text = SettingsText(before)
+        try text.remove(table, index, key)
+        #expect(text.text == after)
+    }
+
+    @Test(
+        "a place is named by number or by name, and what does not name one says how",
+        arguments: [
+            ("broker.port", "broker", nil as Int?, "port" as String?), ("hosts[1].public", "hosts", 1, "public"),
+            ("hosts[b.example:8443].public", "hosts", 1, "public"), ("actions.lamp.retries", "actions", 0, "retries"),
+            ("actions[lamp]", "actions", 0, nil), ("actions.lamp", "actions", 0, nil),
+        ])
+    func place(text: String, table: String, index: Int?, key: String?) throws {
+        let place = try SettingsPlace(text, in: Self.survey)
+        #expect(place.table == table && place.index == index && place.key == key)
+    }
+
+    private static let survey: [SurveyedSetting] = [
+        SurveyedSetting(keyPath: "broker.port", value: 0, preset: 0, isWritten: false),
+        SurveyedSetting(
+            keyPath: "hosts", value: [["host": "a"], ["host": "b.example:8443"]], preset: [], isWritten: true),
+        SurveyedSetting(keyPath: "actions", value: [["name": "lamp"]], preset: [], isWritten: true),
+    ]
+
+    @Test(
+        "what names no place says what does",
+        arguments: [
+            ("broker", SettingsEditError.table(keyPath: "broker", keys: ["broker.port"])),
+            ("hosts", .array(keyPath: "hosts")),
+            ("hosts[2].host", .noElement(array: "hosts", element: "2", there: ["a", "b.example:8443"])),
+            ("actions.door.retries", .noElement(array: "actions", element: "door", there: ["lamp"])),
+            ("hosts[0]x", .unknown(keyPath: "hosts[0]x", nearest: [])),
+            ("hosts[0.host", .unknown(keyPath: "hosts[0.host", nearest: [])),
+            ("hosts[0].HOST", .unknown(keyPath: "hosts[0].HOST", nearest: [])),
+            ("", .unknown(keyPath: "", nearest: [])),
+        ])
+    func noPlace(text: String, error: SettingsEditError) {
+        #expect(throws: error) { try SettingsPlace(text, in: Self.survey) }
     }
 
     @Test(

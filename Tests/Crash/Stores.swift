@@ -188,17 +188,3 @@ struct Stores {
         return faults
     }
 }
-
-extension OutboxFile {
-    /// Does all of `body` or nothing.
-    func transaction(_ body: () throws -> Void) throws {
-        try begin()
-        do {
-            try body()
-        } catch {
-            rollBack()
-            throw error
-        }
-        try commit()
-    }
-}

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// The `openssl` command line, another program's word on what this room writes.
@@ -63,7 +64,7 @@ final class OpenSSLCommand {
     static func run(_ arguments: String..., input: [UInt8] = []) throws -> Result { try run(arguments, input: input) }
 
     /// What the command has written since the last call; waits until there is something, and is empty at its end.
-    func read() -> String { String(decoding: output.availableData, as: UTF8.self) }
+    func read() -> String { String(decoding: output.nextPiece(), as: UTF8.self) }
 
     @discardableResult
     private func wait() -> Int32 {

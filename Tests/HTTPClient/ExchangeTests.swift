@@ -204,14 +204,16 @@ struct ExchangeTests {
         }
     }
 
-    /// For all tests of this process, once: others read the environment.
-    private static let isProxied = setenv("http_proxy", "http://127.0.0.1:1", 1) == 0
-
     @Test("an exchange with this machine ignores proxies in the environment")
     func proxy() async throws {
-        let server = try await TestServer()
-        #expect(Self.isProxied)
-        #expect(try await client.send(.plain("GET", server.http("/status?code=200"))).status == 200)
+        // In a process of its own: other tests read the environment.
+        await #expect(processExitsWith: .success) {
+            try #require(setenv("http_proxy", "http://127.0.0.1:1", 1) == 0)
+            let server = try await TestServer()
+            let answer = try await HTTPClient().send(.plain("GET", server.http("/status?code=200")))
+            try #require(answer.status == 200)
+        }
+        #expect(getenv("http_proxy").map { String(cString: $0) } != "http://127.0.0.1:1")
     }
 }
 

@@ -60,7 +60,7 @@ final class TestServer: Sendable {
             // owner.
             Thread.detachNewThread {
                 var rest = ""
-                while case let data = handle.availableData, !data.isEmpty {
+                while case let data = handle.nextPiece(), !data.isEmpty {
                     var lines = (rest + String(decoding: data, as: UTF8.self)).components(separatedBy: "\n")
                     rest = lines.removeLast()
                     for line in lines { continuation.yield(line) }

@@ -22,7 +22,7 @@ final class Program: Sendable {
         // owner.
         Thread.detachNewThread {
             var rest = Data()
-            while case let read = output.availableData, !read.isEmpty {
+            while case let read = output.nextPiece(), !read.isEmpty {
                 rest += read
                 while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                     continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))

@@ -77,4 +77,24 @@ struct RedirectAnswerTests {
             try RedirectAnswer.code(in: place + "?error=access_denied&state=s", redirectURI: place) { $0 == own }
         }
     }
+
+    @Test(
+        "a redirect answer in a fragment is believed in nothing before its state is that of the login",
+        arguments: [
+            "error=access_denied", "error=access_denied&state=other", "access_token=t&token_type=bearer",
+            "access_token=t&token_type=bearer&state=other", "error=a&error=b&state=s", "access_token=%ZZ&state=s",
+            "state=s&access_token=" + String(repeating: "x", count: 65_536),
+        ])
+    func fragmentStateFirst(fragment: String) throws {
+        let own = SecretBytes(utf8: "s")
+        let place = "https://app.example/done"
+        #expect(throws: RedirectFault.ofAnotherLogIn) {
+            try RedirectAnswer.fragment(in: "\(place)#\(fragment)", redirectURI: place) { $0 == own }
+        }
+        #expect(throws: RedirectFault.refused(error: "access_denied", text: nil)) {
+            try RedirectAnswer.fragment(in: place + "#error=access_denied&state=s", redirectURI: place) { $0 == own }
+        }
+        let read = try RedirectAnswer.fragment(in: place + "#access_token=t&state=s", redirectURI: place) { $0 == own }
+        #expect(read.fields["access_token"] == "t" && read.state == own)
+    }
 }

@@ -14,7 +14,7 @@ TITLES = {
     "Tokens and calls": ["token", "call", "hosts", "keys"],
     "Grants": ["grants"],
     "Services of the gateway": ["users", "groups", "schemas", "storage", "devices", "device", "apps"],
-    "Accounts": ["accounts", "accounts/{account}/introspect"],
+    "Accounts": ["accounts", "current-account", "accounts/{account}/introspect"],
     "M-Pin": ["mpin", "accounts/{account}/mpin"],
     "The sealed store": ["vault"],
 }

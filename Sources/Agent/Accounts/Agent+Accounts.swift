@@ -25,6 +25,11 @@ extension Agent {
         } catch {
             report(.own(.configurationUnusable(error)))
         }
+        do {
+            try await loadCurrentAccount()
+        } catch {
+            report(.own(.configurationUnusable(error)))
+        }
         await takeDefaultDocument()
         let names: [AccountName]
         do {
@@ -119,11 +124,13 @@ extension Agent {
 
     /// Removes an account with all its stored records.
     ///
-    /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/registered(_:)``, what the vault throws
+    /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/current(_:)``, ``AccountError/registered(_:)``, what the
+    ///   vault throws
     func removeAccount(_ name: AccountName) async throws {
         await accountChange.lock()
         defer { accountChange.unlock() }
         guard let gateway = try await gateways.accounts()[name.text] else { throw AccountError.unknown(name) }
+        try requireNotCurrent(name)
         if let session = accounts[name]?.session, try await session.status().registration != .unregistered {
             throw AccountError.registered(name)
         }

@@ -46,6 +46,7 @@ extension Agent {
         await accountChange.lock()
         defer { accountChange.unlock() }
         guard try await oauthAccounts.names().contains(name.text) else { return false }
+        try requireNotCurrent(name)
         try await oauthAccounts.remove(name.text, force: force)
         return true
     }

@@ -12,23 +12,25 @@ struct SettingsEdit: Equatable {
     /// - Parameters:
     ///   - words: `nil` means the default.
     ///   - settings: of the file as it is.
-    /// - Throws: ``SettingsEditError/unknown(keyPath:nearest:)``
+    /// - Throws: ``SettingsEditError``
     init(_ keyPath: String, _ words: [String]?, in settings: [SurveyedSetting]) throws(SettingsEditError) {
-        guard let path = SettingsPath(keyPath) else { throw Self.unknown(keyPath, settings) }
-        self.path = path
-        if let index = path.index {
-            guard let table = settings.first(where: { $0.keyPath == path.table })?.value[index]?.object,
-                let words
-            else { throw Self.unknown(keyPath, settings) }
-            let current = table[path.key]
+        let place = try SettingsPlace(keyPath, in: settings)
+        guard let key = place.key else { throw .array(keyPath: keyPath) }
+        path = SettingsPath(table: place.table, index: place.index, key: key)
+        if let index = place.index {
+            // What is not written there has its default.
+            guard let words else { throw .defaultOfElement(keyPath: keyPath) }
+            let table = settings.first { $0.keyPath == place.table }?.value[index]?.object ?? [:]
+            let current = table[key]
             (former, isNew) = (current ?? .null, current == nil)
-            value = Self.value(of: words, like: current)
+            let others = table.sorted { $0.key < $1.key }.filter { $0.key != key }
+            value = SettingsWords.values(of: [(key, words)], in: place.table, beside: others)[0].value
         } else {
             guard let setting = settings.first(where: { $0.keyPath == keyPath }) else {
                 throw Self.unknown(keyPath, settings)
             }
             (former, isNew) = (setting.value, words != nil && !setting.isWritten)
-            value = words.map { Self.value(of: $0, like: setting.preset) } ?? setting.preset
+            value = words.map { SettingsWords.value(of: $0, like: setting.preset) } ?? setting.preset
         }
     }
 
@@ -36,31 +38,5 @@ struct SettingsEdit: Equatable {
         let key = keyPath.split(separator: ".").last
         let near = settings.map(\.keyPath).filter { name in key.map { name.hasSuffix(".\($0)") } ?? false }
         return .unknown(keyPath: keyPath, nearest: Array(near.prefix(3)))
-    }
-
-    /// A word that is not of the kind stays text, which the reader of the settings then refuses by name.
-    ///
-    /// - Parameter like: a value of the same kind; `nil` if there is none: then the words decide.
-    static func value(of words: [String], like: JSON?) -> JSON {
-        guard words.count == 1, let word = words.first else { return .array(words.map(JSON.string)) }
-        switch like {
-        case .string: return .string(word)
-        case .array: return word.hasPrefix("[") ? literal(word) : .array([.string(word)])
-        case .bool: return boolean(word) ?? .string(word)
-        case .integer: return number(word) ?? .string(word)
-        case .number: return number(word)?.number.map(JSON.number) ?? .string(word)
-        default: return boolean(word) ?? number(word) ?? (word.hasPrefix("[") ? literal(word) : .string(word))
-        }
-    }
-
-    private static func boolean(_ word: String) -> JSON? { Bool(word).map(JSON.bool) }
-
-    private static func number(_ word: String) -> JSON? {
-        Int64(word).map(JSON.integer) ?? Double(word).flatMap { $0.isFinite ? .number($0) : nil }
-    }
-
-    /// An array as TOML writes it.
-    private static func literal(_ word: String) -> JSON {
-        (try? SettingsDocument.parse("value = \(word)\n"))?["value"] ?? .string(word)
     }
 }

@@ -5,6 +5,16 @@ public import Settings
 public enum SettingsEditError: Explained, Equatable {
     /// No setting has this name; `nearest` are the likely ones.
     case unknown(keyPath: String, nearest: [String])
+    /// It is a table; its settings are set one by one.
+    case table(keyPath: String, keys: [String])
+    /// It is an array of tables, or a whole table of one.
+    case array(keyPath: String)
+    /// The array has no such table; `there` are the names of those it has.
+    case noElement(array: String, element: String, there: [String])
+    /// What a table of an array does not say has its default already.
+    case defaultOfElement(keyPath: String)
+    /// The file does not say it, so that it cannot be taken out.
+    case notWritten(keyPath: String, path: String)
     /// With this value the agent would not start.
     case refused(keyPath: String, [SettingsFault])
     /// The file says it in a form that is not changed by programs.
@@ -22,6 +32,35 @@ public enum SettingsEditError: Explained, Equatable {
                 remedy: nearest.isEmpty
                     ? "latchkey config show lists them all" : "did you mean: \(nearest.joined(separator: ", "))",
                 meaning: "no setting of the agent has this name")
+        case .table(let keyPath, let keys):
+            Explanation(
+                "settings.is-table", .invalidInput, "\(keyPath) is a table of settings",
+                remedy: "name one of them: \(keys.joined(separator: ", "))")
+        case .array(let keyPath):
+            Explanation(
+                "settings.is-array", .invalidInput,
+                "\(DisplayText.oneLine(keyPath, limit: 100)) is not one value, but a table or several",
+                remedy:
+                    "add a table: latchkey config add NAME KEY=VALUE …; change a value of one by its number or name: "
+                    + "latchkey config set NAME[0].KEY VALUE; take one out: latchkey config unset NAME[0]")
+        case .noElement(let array, let element, let there):
+            Explanation(
+                "settings.no-element", .invalidInput,
+                "there is no \(array)[\(DisplayText.oneLine(element, limit: 100))]"
+                    + (there.isEmpty ? ", and no other" : "; there are: ")
+                    + there.enumerated().map { "\($0.offset) (\(DisplayText.oneLine($0.element, limit: 100)))" }
+                    .joined(separator: ", "),
+                remedy: "add one: latchkey config add \(array) KEY=VALUE …")
+        case .defaultOfElement(let keyPath):
+            Explanation(
+                "settings.default-of-element", .invalidInput,
+                "\(DisplayText.oneLine(keyPath, limit: 100)) has its default while the file does not say it",
+                remedy: "take it out: latchkey config unset \(DisplayText.oneLine(keyPath, limit: 100))")
+        case .notWritten(let keyPath, let path):
+            Explanation(
+                "settings.not-written", .invalidInput,
+                "\(path) does not say \(DisplayText.oneLine(keyPath, limit: 100))",
+                remedy: "see what it says: latchkey config show")
         case .refused(let keyPath, let faults):
             Explanation(
                 "settings.refused", .invalidInput,
@@ -46,6 +85,9 @@ public enum SettingsEditError: Explained, Equatable {
 
     public static let examples: [SettingsEditError] = [
         .unknown(keyPath: "KEY", nearest: []),
+        .table(keyPath: "KEY", keys: ["KEY"]), .array(keyPath: "KEY"),
+        .noElement(array: "NAME", element: "ELEMENT", there: ["ELEMENT"]), .defaultOfElement(keyPath: "KEY"),
+        .notWritten(keyPath: "KEY", path: "PATH"),
         .refused(keyPath: "KEY", [SettingsFault(keyPath: "KEY", fault: "FAULT", fix: "FIX")]),
         .notPlaced(keyPath: "KEY", path: "PATH"), .changedMeanwhile(path: "PATH"), .forbidden(path: "PATH"),
         .unwritable(path: "PATH", reason: "REASON"),

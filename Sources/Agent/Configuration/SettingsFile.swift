@@ -37,8 +37,10 @@ public struct SettingsFile: Sendable {
     public func setting(_ keyPath: String) throws -> SurveyedSetting {
         let settings = try settings()
         if let setting = settings.first(where: { $0.keyPath == keyPath }) { return setting }
-        guard let path = SettingsPath(keyPath), let index = path.index,
-            let value = settings.first(where: { $0.keyPath == path.table })?.value[index]?[path.key]
+        let place = try SettingsPlace(keyPath, in: settings)
+        guard let index = place.index,
+            let table = settings.first(where: { $0.keyPath == place.table })?.value[index],
+            let value = place.key.map({ table[$0] }) ?? table
         else { throw SettingsEdit.unknown(keyPath, settings) }
         return SurveyedSetting(keyPath: keyPath, value: value, preset: .null, isWritten: true)
     }
@@ -78,37 +80,89 @@ public struct SettingsFile: Sendable {
     /// moment, also if the power fails, with the mode and the owner that it had.
     ///
     /// - Parameters:
-    ///   - keyPath: such as `broker.port`, or `hosts[0].timeout_seconds`.
+    ///   - keyPath: such as `broker.port`, `hosts[0].timeout_seconds` or `actions.lamp.retries`.
     ///   - words: the value as a person types it, several for an array; `nil`: the default.
     ///   - comparingMachine: also refuses what this machine lacks, as `latchkey run` would.
     /// - Throws: ``SettingsEditError``, or ``ConfigurationError`` if the file has faults already; nothing is changed
     ///   then.
     public func set(_ keyPath: String, to words: [String]?, comparingMachine: Bool) throws -> Change {
+        try change(keyPath, comparingMachine) { text, settings in
+            let edit = try SettingsEdit(keyPath, words, in: settings)
+            let isWritten = edit.value != edit.former || edit.isNew
+            if isWritten { try text.set(edit.path, to: edit.value) }
+            return Change(former: edit.former, value: edit.value, isWritten: isWritten)
+        }
+    }
+
+    /// Adds a table to an array of tables, such as `[[hosts]]`, as ``set(_:to:comparingMachine:)`` changes one.
+    ///
+    /// - Parameters:
+    ///   - array: such as `hosts`.
+    ///   - members: its keys with their values as a person types them.
+    /// - Throws: like ``set(_:to:comparingMachine:)``
+    public func add(to array: String, _ members: [(key: String, words: [String])], comparingMachine: Bool) throws
+        -> Change
+    {
+        try change(array, comparingMachine) { text, settings in
+            guard settings.contains(where: { $0.keyPath == array }) else {
+                let keys = settings.map(\.keyPath).filter { $0.hasPrefix("\(array).") }
+                throw keys.isEmpty
+                    ? SettingsEdit.unknown(array, settings) : SettingsEditError.table(keyPath: array, keys: keys)
+            }
+            let values = SettingsWords.values(of: members, in: array)
+            try text.add(to: array, values)
+            let table: [String: JSON] = values.reduce(into: [:]) { $0[$1.key] = $1.value }
+            return Change(former: .null, value: .object(table), isWritten: true)
+        }
+    }
+
+    /// Takes a setting out of the file, which has its default then, or a table out of an array.
+    ///
+    /// - Returns: with the default as value; `null` for a table.
+    /// - Throws: like ``set(_:to:comparingMachine:)``
+    public func unset(_ keyPath: String, comparingMachine: Bool) throws -> Change {
+        try change(keyPath, comparingMachine) { text, settings in
+            let place = try SettingsPlace(keyPath, in: settings)
+            let written = settings.first { $0.keyPath == (place.index == nil ? keyPath : place.table) }
+            guard let written else { throw SettingsEdit.unknown(keyPath, settings) }
+            var (former, value) = (written.value, written.preset)
+            if let index = place.index {
+                let table = written.value[index] ?? .null
+                (former, value) = (place.key.map { table[$0] ?? .null } ?? table, .null)
+            }
+            guard place.index == nil ? written.isWritten : former != .null else {
+                throw SettingsEditError.notWritten(keyPath: keyPath, path: path)
+            }
+            try text.remove(place.table, place.index, place.key)
+            return Change(former: former, value: value, isWritten: true)
+        }
+    }
+
+    private typealias Edit = (inout SettingsText, [SurveyedSetting]) throws -> Change
+
+    private func change(_ keyPath: String, _ comparingMachine: Bool, _ edit: Edit) throws -> Change {
         // Whoever changes the file without a lock, as editors do, is found by a comparison; then it is read again.
         for _ in 0..<5 {
-            if let change = try attempt(keyPath, words, comparingMachine) { return change }
+            if let change = try attempt(keyPath, comparingMachine, edit) { return change }
         }
         throw SettingsEditError.changedMeanwhile(path: path)
     }
 
     /// - Returns: `nil` if somebody else has changed the file.
-    private func attempt(_ keyPath: String, _ words: [String]?, _ comparingMachine: Bool) throws -> Change? {
+    private func attempt(_ keyPath: String, _ comparingMachine: Bool, _ edit: Edit) throws -> Change? {
         let replacement = try FileReplacement(of: path)
         let before = try text(of: content())
-        let settings = try AgentConfiguration.survey(toml: before, path: path)
-        let edit = try SettingsEdit(keyPath, words, in: settings)
-        guard edit.value != edit.former || edit.isNew else {
-            return Change(former: edit.former, value: edit.value, isWritten: false)
-        }
         var document = SettingsText(before)
+        let change: Change
         do {
-            try document.set(edit.path, to: edit.value)
-        } catch {
+            change = try edit(&document, AgentConfiguration.survey(toml: before, path: path))
+        } catch is SettingsText.Fault {
             throw SettingsEditError.notPlaced(keyPath: keyPath, path: path)
         }
+        guard change.isWritten else { return change }
         try check(document.text, after: before, keyPath, comparingMachine)
         guard try replacement.replace(Array(before.utf8), with: Array(document.text.utf8)) else { return nil }
-        return Change(former: edit.former, value: edit.value, isWritten: true)
+        return change
     }
 
     private func check(_ text: String, after before: String, _ keyPath: String, _ comparingMachine: Bool)

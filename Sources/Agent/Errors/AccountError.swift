@@ -12,6 +12,8 @@ public enum AccountError: Explained, Equatable {
     case sameGateway(url: String, account: AccountName)
     /// The account is registered at its server, so it cannot be removed.
     case registered(AccountName)
+    /// Commands mean the account where they name none, so it cannot be removed.
+    case current(AccountName)
     /// There is an account of that name already.
     case exists(AccountName)
     /// What was asked for is of another kind of account.
@@ -40,6 +42,10 @@ public enum AccountError: Explained, Equatable {
                 "account.registered", .conflict, "the account \(name) is registered at its gateway",
                 remedy: "first remove the board there: latchkey deregister --account \(name); "
                     + "or forget its registration here only: latchkey reset --account \(name)")
+        case .current(let name):
+            Explanation(
+                "account.current", .conflict, "the account \(name) is the one that commands mean without --account",
+                remedy: "first choose another one: latchkey accounts use gateway")
         case .exists(let name):
             Explanation(
                 "account.exists", .conflict, "this board has an account \(name) already",
@@ -55,6 +61,6 @@ public enum AccountError: Explained, Equatable {
     public static let examples: [AccountError] = [
         .nameInvalid, .unknown(.gateway), .tooMany(limit: AccountTable.limit),
         .sameGateway(url: "URL", account: .gateway), .registered(.gateway),
-        .exists(.gateway), .otherKind(.gateway, kind: "KIND"),
+        .current(.gateway), .exists(.gateway), .otherKind(.gateway, kind: "KIND"),
     ]
 }

@@ -80,18 +80,25 @@ public enum FirstBootHelper {
 
     // MARK: The agent's side
 
-    /// How often the helper is asked. It may be too slow on a board that starts everything at once, and an enrollment
-    /// that cannot be read then waits for the next start.
+    /// How often the helper is asked where it hangs up: it may be killed on a board that starts everything at once, and
+    /// an enrollment that cannot be read then waits for the next start.
     private static let attempts = 4
 
-    /// Asks the helper, again where it does not answer: a minute or two at most.
+    /// Asks the helper, again where it hangs up without an answer.
     ///
+    /// One that is slow is waited for: whoever asked another one to wipe would learn that nothing is there, as the
+    /// first has wiped it meanwhile.
+    ///
+    /// - Parameter patience: how long all of it may take, in whole seconds.
     /// - Returns: `nil` if there is none, or it does not answer.
-    static func ask(_ request: JSON, at socket: String) async -> JSON? {
+    static func ask(_ request: JSON, at socket: String, patience: Duration = .seconds(120)) async -> JSON? {
         guard !socket.isEmpty else { return nil }
+        let end = ContinuousClock.now + patience
         for _ in 1...attempts where !Task.isCancelled {
-            guard let call = try? ActionCall(socket) else { return nil }
-            let answer = await call.exchange(request.bytes + [UInt8(ascii: "\n")], patience: .seconds(30))
+            let left = end - .now
+            // No time at all would mean no limit.
+            guard left >= .seconds(1), let call = try? ActionCall(socket) else { return nil }
+            let answer = await call.exchange(request.bytes + [UInt8(ascii: "\n")], patience: left)
             if let answer = try? JSON(parsing: answer) { return answer }
         }
         return nil

@@ -45,6 +45,8 @@ public final actor Agent {
 
     /// The default account and all others.
     var accounts = AccountTable()
+    /// The account that commands mean where they name none.
+    var currentAccount = AccountName.gateway
     nonisolated let accountChange = AsyncMutex()
     /// Why the default document could not be taken at the start.
     var defaultDocumentFault: Explanation?

@@ -40,6 +40,7 @@ extension Agent {
         await accountChange.lock()
         defer { accountChange.unlock() }
         guard try await mpinAccounts.names().contains(name.text) else { return false }
+        try requireNotCurrent(name)
         try await mpinAccounts.remove(name.text)
         return true
     }

@@ -31,6 +31,7 @@ extension Agent {
             }
             return .json(try await self.report(of: try await self.account(name)))
         }
+        addCurrentAccountRoutes(to: &router)
         router.on(
             "DELETE", "/v1/accounts/{account}", needs: .operate,
             .init(
@@ -46,6 +47,32 @@ extension Agent {
             if !isRemoved { isRemoved = try await self.removeMPinAccount(name) }
             if !isRemoved { try await self.removeAccount(name) }
             return .json(["removed": .string(name.text)])
+        }
+    }
+
+    private nonisolated func addCurrentAccountRoutes(to router: inout Router) {
+        router.on(
+            "GET", "/v1/current-account", needs: .call,
+            .init(
+                "The account that the commands mean where they name none",
+                answer: .object(
+                    ["account": .accountName], required: ["account"]))
+        ) { _ in
+            .json(["account": .string(await self.currentAccount.text)])
+        }
+        router.on(
+            "POST", "/v1/current-account", needs: .operate,
+            .init(
+                "Choose the account that the commands mean where they name none; nothing else changes",
+                body: ["account": .accountName], required: ["account"],
+                answer: .object(
+                    ["account": .accountName, "former": .accountName], required: ["account", "former"]))
+        ) { request in
+            guard let name = AccountName(try RequestBody(request).string("account")) else {
+                throw AccountError.nameInvalid
+            }
+            let former = try await self.useAccount(name)
+            return .json(["account": .string(name.text), "former": .string(former.text)])
         }
     }
 
@@ -102,7 +129,7 @@ extension Agent {
     func identity(of name: AccountName, _ kind: Account.Kind) -> [String: JSON] {
         [
             "name": .string(name.text), "kind": .string(kind.text), "isDefault": .bool(name == .gateway),
-            "usesBroker": .bool(name == brokerAccount),
+            "isCurrent": .bool(name == currentAccount), "usesBroker": .bool(name == brokerAccount),
         ]
     }
 }
@@ -147,10 +174,11 @@ extension Schema {
                     "name": accountName,
                     "kind": .string("what it is an account of", choices: Account.Kind.allCases.map(\.text)),
                     "isDefault": .boolean("whether it is the one that is meant where none is named"),
+                    "isCurrent": .boolean("whether it is the one that commands mean without --account"),
                     "usesBroker": .boolean("whether messages go by it"), "user": user, "server": oauthServer,
                     "tokens": oauthTokens, "needsPerson": .boolean("whether somebody has to log in first"),
                     "backend": mpinBackendReport, "users": mpinUsers,
-                ]) { own, _ in own }, required: ["name", "kind", "isDefault", "usesBroker"],
+                ]) { own, _ in own }, required: ["name", "kind", "isDefault", "isCurrent", "usesBroker"],
                 "The state of the board at one server: gateway and registration at a gateway, server and tokens at an OAuth server, "
                     + "backend and users at an M-Pin back end"
             ))

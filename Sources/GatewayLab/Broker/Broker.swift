@@ -54,7 +54,7 @@ actor Broker {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try Self.program())
         process.arguments = ["-c", configurationFile]
-        let (lines, output) = Self.lines()
+        let (lines, output) = try Self.lines()
         process.standardError = output
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
@@ -65,6 +65,8 @@ actor Broker {
         } catch {
             throw LabError.brokerFailed(reason: error.localizedDescription)
         }
+        // The log ends with the broker, which alone holds it open.
+        try? output.close()
         self.process = process
         exit = Task { for await _ in ended {} }
         var last: [String] = []
@@ -167,16 +169,27 @@ actor Broker {
         return found
     }
 
-    /// A pipe whose text arrives line by line; ends when the writer is gone.
-    private static func lines() -> (AsyncStream<String>, Pipe) {
-        let pipe = Pipe()
+    /// A stream whose text arrives line by line; ends when the writer is gone.
+    ///
+    /// - Returns: the lines, and the end for the writer.
+    private static func lines() throws -> (AsyncStream<String>, FileHandle) {
+        // Foundation's own pipe is inherited by every program that is started meanwhile, and has no end before theirs.
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw LabError.brokerFailed(reason: String(cString: strerror(errno)))
+        }
         let (lines, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1000))
-        let handle = pipe.fileHandleForReading
+        let reading = ends[0]
         // Not the file handle's readability handler: libdispatch crashes if the descriptor's number is soon reused.
         Thread.detachNewThread {
+            defer { close(reading) }
             var rest: [UInt8] = []
-            while case let piece = handle.availableData, !piece.isEmpty {
-                rest += piece
+            var piece = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = read(reading, &piece, piece.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                rest += piece[..<count]
                 while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                     continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
                     rest.removeSubrange(...end)
@@ -184,6 +197,6 @@ actor Broker {
             }
             continuation.finish()
         }
-        return (lines, pipe)
+        return (lines, FileHandle(fileDescriptor: ends[1], closeOnDealloc: true))
     }
 }

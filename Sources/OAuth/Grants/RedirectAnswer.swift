@@ -23,13 +23,7 @@ public enum RedirectAnswer {
         let parts = answer.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let query = parts.dropFirst().first?.prefix(while: { $0 != "#" }) else { throw .withoutQuery }
         if let redirectURI, !answer.hasPrefix("?"), place(of: answer) != place(of: redirectURI) { throw .elsewhere }
-        let values: [String: String]
-        do throws(RedirectFault) {
-            values = try Self.values(in: query)
-        } catch {
-            throw isOwn(none) ? error : .ofAnotherLogIn
-        }
-        guard isOwn(values["state"].map { SecretBytes(utf8: $0) } ?? none) else { throw .ofAnotherLogIn }
+        let values = try ownValues(in: query, isOwn)
         if let error = values["error"] {
             throw .refused(error: DisplayText.clean(error), text: values["error_description"].map(DisplayText.clean))
         }
@@ -40,14 +34,18 @@ public enum RedirectAnswer {
 
     /// Reads the answer of the implicit grant, which is in the fragment (RFC 6749 section 4.2.2).
     ///
+    /// - Parameter isOwn: as in ``code(in:redirectURI:isOwn:)``; an error has to have the state, too (section 4.2.2.1).
     /// - Returns: the fields as JSON, like a token endpoint's answer, and the state.
     public static func fragment(
-        in answer: String, redirectURI: String
+        in answer: String, redirectURI: String, isOwn: (SecretBytes) -> Bool = { _ in true }
     ) throws(RedirectFault) -> (fields: JSON, state: SecretBytes, issuer: String?) {
-        guard answer.utf8.count <= fragmentLimit else { throw .tooLong(limit: fragmentLimit) }
+        let none = SecretBytes(utf8: "")
+        guard answer.utf8.count <= fragmentLimit else {
+            throw isOwn(none) ? .tooLong(limit: fragmentLimit) : .ofAnotherLogIn
+        }
         guard let mark = answer.firstIndex(of: "#") else { throw .withoutQuery }
         guard place(of: answer) == place(of: redirectURI) else { throw .elsewhere }
-        let values = try values(in: answer[answer.index(after: mark)...])
+        let values = try ownValues(in: answer[answer.index(after: mark)...], isOwn)
         if let error = values["error"] {
             throw .refused(error: DisplayText.clean(error), text: values["error_description"].map(DisplayText.clean))
         }
@@ -57,6 +55,21 @@ public enum RedirectAnswer {
 
     /// The longest address with tokens in its fragment, in bytes.
     private static let fragmentLimit = 64 * 1024
+
+    /// The fields of an answer with the state of the login.
+    private static func ownValues(
+        in query: Substring, _ isOwn: (SecretBytes) -> Bool
+    ) throws(RedirectFault) -> [String: String] {
+        let none = SecretBytes(utf8: "")
+        let values: [String: String]
+        do throws(RedirectFault) {
+            values = try Self.values(in: query)
+        } catch {
+            throw isOwn(none) ? error : .ofAnotherLogIn
+        }
+        guard isOwn(values["state"].map { SecretBytes(utf8: $0) } ?? none) else { throw .ofAnotherLogIn }
+        return values
+    }
 
     /// The fields of a form. A repeated name is refused, because two readers might pick different values.
     private static func values(in query: Substring) throws(RedirectFault) -> [String: String] {

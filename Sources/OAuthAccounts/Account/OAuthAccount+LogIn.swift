@@ -128,7 +128,7 @@ extension OAuthAccount {
         let nonce = Scope.words(logIn.scope).contains("openid") ? logIn.nonce : nil
         if server.grant == .implicit {
             let (fields, state, issuer) = try Self.redirect { () throws(RedirectFault) in
-                try RedirectAnswer.fragment(in: address, redirectURI: logIn.redirectURI)
+                try RedirectAnswer.fragment(in: address, redirectURI: logIn.redirectURI) { $0 == logIn.proof.state }
             }
             try check(state, issuer, logIn)
             begun.remove(at: index)

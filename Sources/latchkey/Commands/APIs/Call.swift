@@ -88,12 +88,14 @@ struct Call: AsyncParsableCommand {
         if options.json, source == nil, download == nil {
             // A person may be asked meanwhile.
             let limit = Duration.seconds(max(600, 4 * (maxTime ?? 0) + 60))
-            let answer = try await options.client.post(account.path("call"), .object(request), timeout: limit)
+            let answer = try await options.client.post(
+                account.path("call", by: options.client), .object(request), timeout: limit)
             Terminal.line(answer.text)
             status = answer["status"]?.integer ?? 0
         } else {
-            let exchange = CallExchange(
-                client: options.client, path: account.path("call/stream"), asJSON: options.json, showsHead: include,
+            let exchange = try await CallExchange(
+                client: options.client, path: account.path("call/stream", by: options.client), asJSON: options.json,
+                showsHead: include,
                 output: output, prompts: asksHere ? CallPrompts(client: options.client) : nil)
             status = try await exchange.run(request, sending: source, to: &download)
         }

@@ -36,7 +36,9 @@ struct CallExchange {
         var answer = Answer(asJSON: asJSON)
         var sender: Task<Void, Never>?
         defer { sender?.cancel() }
-        while let batch = try await records.next() {
+        // Until anything comes: then there is a question, or progress of its own.
+        var next = try await LongWork.say("waiting for the answer") { try await records.next() }
+        while let batch = next {
             for bytes in batch {
                 switch try LocalRecord(bytes, in: .frames) {
                 case .message(let piece): try answer.take(piece, download)
@@ -53,6 +55,7 @@ struct CallExchange {
                 case .event: break
                 }
             }
+            next = try await records.next()
         }
         answer.progress.clear()
         guard answer.isComplete else { throw LocalAPIError.noAnswer(reason: "it ended in the middle") }

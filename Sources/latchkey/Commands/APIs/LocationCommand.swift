@@ -13,7 +13,11 @@ struct LocationCommand: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        options.show(try await options.client.get("/v1/location", timeout: .seconds(150))) { answer in
+        options.show(
+            try await LongWork.say("looking for the location") {
+                try await options.client.get("/v1/location", timeout: .seconds(150))
+            }
+        ) { answer in
             let (latitude, longitude) = (answer["latitude"]?.number ?? 0, answer["longitude"]?.number ?? 0)
             let source = answer["source"]?.string ?? "?"
             let age = answer["ageSeconds"]?.integer.map { ", \($0) s old" } ?? ""

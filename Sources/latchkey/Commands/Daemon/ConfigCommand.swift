@@ -14,7 +14,7 @@ struct ConfigCommand: AsyncParsableCommand {
               $ latchkey config set broker.port 1883
               $ systemctl restart latchkey
             """,
-        subcommands: [Show.self, Get.self, Set.self, Check.self])
+        subcommands: [Show.self, Get.self, Set.self, Add.self, Unset.self, Check.self])
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

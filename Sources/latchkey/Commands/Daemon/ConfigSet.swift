@@ -9,13 +9,16 @@ extension ConfigCommand {
             discussion: """
                 Comments and layout stay. What the agent would refuse at its start is refused here, and nothing is \
                 changed then. The file is replaced at once and keeps its mode and owner; if somebody else has changed \
-                the file meanwhile, their changes are kept. It takes effect when the agent starts again. To add a \
-                table that may occur several times, such as [[hosts]], use an editor.
+                the file meanwhile, their changes are kept. It takes effect when the agent starts again. A table that \
+                may occur several times, such as [[hosts]], is addressed by its number, from 0, or by its name; \
+                'config add' makes one, and 'config unset' takes one out.
 
                   $ latchkey config set broker.host broker.example
                   $ latchkey config set api.operate alice @wheel
                   $ latchkey config set proximity.least_signal -- -70
                   $ latchkey config set broker.host --default
+                  $ latchkey config set actions.lamp.retries 5
+                  $ latchkey config set 'hosts[0].public' true
                 """)
         @Argument(
             help: ArgumentHelp("Such as broker.port.", valueName: "key.path"),
@@ -40,19 +43,104 @@ extension ConfigCommand {
             let change = try SettingsFileOption.naming(file) {
                 try file.set(keyPath, to: isDefault ? nil : values, comparingMachine: !syntaxOnly)
             }
-            let former = SettingsReport.mask.masked(change.former, of: keyPath)
-            let value = SettingsReport.mask.masked(change.value, of: keyPath)
-            guard !settings.json else {
-                return Terminal.line(
-                    JSON.object([
-                        "key": .string(keyPath), "former": former, "value": value, "file": .string(file.path),
-                        "changed": .bool(change.isWritten), "restart": .bool(change.isWritten && former != value),
-                    ]).text)
+            settings.report(change, of: keyPath, in: file) { shown in
+                guard change.isWritten else { return "\(keyPath) is \(shown.value) already" }
+                return "\(keyPath) is \(shown.value) in \(file.path), and was \(shown.former)"
             }
-            let shown = SettingsReport.text(value)
-            guard change.isWritten else { return Terminal.line("\(keyPath) is \(shown) already") }
-            Terminal.line("\(keyPath) is \(shown) in \(file.path), and was \(SettingsReport.text(former))")
-            Terminal.line("it takes effect when the agent starts again: systemctl restart latchkey")
         }
+    }
+
+    struct Add: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add a table to those of which there may be several: hosts, brokers, inbox, actions, grants.",
+            discussion: """
+                Below the last of its kind, or at the end of the file; the rest of the file stays. A key that is given \
+                several times is an array.
+
+                  $ latchkey config add inbox name=orders 'filter=orders/#'
+                  $ latchkey config add actions name=lamp 'filter=lamp/#' command=/usr/bin/lamp command=--quick
+                """)
+        @Argument(help: ArgumentHelp("Such as inbox.", valueName: "name")) var name: String
+        @Argument(help: ArgumentHelp("A key and its value, such as name=orders.", valueName: "key=value"))
+        var members: [String]
+        @Flag(help: "Do not look for what it names on this machine: for images and other boards.")
+        var syntaxOnly = false
+        @OptionGroup var settings: SettingsFileOption
+
+        func validate() throws {
+            for member in members where !member.dropFirst().contains("=") {
+                throw ValidationError("a key and its value have the form 'key=value', not '\(member)'")
+            }
+        }
+
+        func run() throws {
+            var given: [(key: String, words: [String])] = []
+            for member in members {
+                let key = String(member.prefix { $0 != "=" })
+                let word = String(member.dropFirst(key.count + 1))
+                if let index = given.firstIndex(where: { $0.key == key }) {
+                    given[index].words.append(word)
+                } else {
+                    given.append((key, [word]))
+                }
+            }
+            let file = settings.file
+            let change = try SettingsFileOption.naming(file) {
+                try file.add(to: name, given, comparingMachine: !syntaxOnly)
+            }
+            settings.report(change, of: name, in: file) { "[[\(name)]] \($0.value) is in \(file.path)" }
+        }
+    }
+
+    struct Unset: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take a setting out of the file, or a table out of those of which there may be several.",
+            discussion: """
+                The default is in force then. Comments inside a table go with it.
+
+                  $ latchkey config unset broker.port
+                  $ latchkey config unset actions.lamp
+                """)
+        @Argument(
+            help: ArgumentHelp("Such as broker.port.", valueName: "key.path"),
+            completion: .custom { _, _, _ in SettingsReport.names })
+        var keyPath: String
+        @Flag(help: "Do not look for what the rest names on this machine: for images and other boards.")
+        var syntaxOnly = false
+        @OptionGroup var settings: SettingsFileOption
+
+        func run() throws {
+            let file = settings.file
+            let change = try SettingsFileOption.naming(file) {
+                try file.unset(keyPath, comparingMachine: !syntaxOnly)
+            }
+            settings.report(change, of: keyPath, in: file) { shown in
+                "\(keyPath) is no longer in \(file.path), and was \(shown.former)"
+            }
+        }
+    }
+}
+
+extension SettingsFileOption {
+    /// Prints what was done to a file, for a program or a person.
+    ///
+    /// - Parameter describe: gets the values as the file writes them, without what is secret.
+    fileprivate func report(
+        _ change: SettingsFile.Change, of keyPath: String, in file: SettingsFile,
+        _ describe: ((former: String, value: String)) -> String
+    ) {
+        let former = SettingsReport.mask.masked(change.former, of: keyPath)
+        let value = SettingsReport.mask.masked(change.value, of: keyPath)
+        guard !json else {
+            return Terminal.line(
+                JSON.object([
+                    "key": .string(keyPath), "former": former, "value": value, "file": .string(file.path),
+                    "changed": .bool(change.isWritten),
+                    "restart": .bool(change.isWritten && change.former != change.value),
+                ]).text)
+        }
+        Terminal.line(describe((SettingsReport.text(former), SettingsReport.text(value))))
+        guard change.isWritten else { return }
+        Terminal.line("it takes effect when the agent starts again: systemctl restart latchkey")
     }
 }

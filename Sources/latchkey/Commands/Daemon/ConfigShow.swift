@@ -60,7 +60,7 @@ extension ConfigCommand {
             abstract: "Print the value of one setting, also if it is secret.",
             discussion: """
                 Text without quotation marks, each element of an array on a line, tables as JSON. A table that may \
-                occur several times is addressed by its number, from 0.
+                occur several times is addressed by its number, from 0, or by its name.
 
                   $ latchkey config get broker.port
                   $ latchkey config get hosts[0].host

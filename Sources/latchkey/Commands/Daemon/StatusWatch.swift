@@ -5,11 +5,12 @@ import Synchronization
 /// Follows the daemon until the status is as wanted, across its starts and stops.
 final class StatusWatch: Sendable {
     private let client: LocalClient
-    private let account: String?
+    private let account: AccountOption
     private let states: [WaitState]
     private let missing = Mutex("the daemon is not running")
+    private let progress = Mutex(Progress())
 
-    init(client: LocalClient, account: String?, states: [WaitState]) {
+    init(client: LocalClient, account: AccountOption, states: [WaitState]) {
         (self.client, self.account, self.states) = (client, account, states)
     }
 
@@ -25,6 +26,7 @@ final class StatusWatch: Sendable {
                 if try await follow({ backoff.reset() }) { return }
             } catch let error as LocalAPIError where error.mayPass {
                 missing.withLock { $0 = error.message }
+                show()
             }
             try await Task.sleep(for: backoff.next())
         }
@@ -40,8 +42,7 @@ final class StatusWatch: Sendable {
             let (unmet, hasOutbox) = try await unmet()
             if unmet.isEmpty { return true }
             if unmet == [.outboxEmpty], hasOutbox {
-                // No event says that a message has gone.
-                _ = try await client.get("/v1/outbox/empty", timeout: .seconds(3600))
+                try await waitForOutbox()
                 // A board that goes on sending has something in its outbox again.
                 if try await self.unmet().states.allSatisfy({ $0 == .outboxEmpty }) { return true }
             } else if try await records.next() == nil {
@@ -50,11 +51,46 @@ final class StatusWatch: Sendable {
         }
     }
 
+    /// No event says that a message has gone: the daemon answers when the last one has. Only the number for a person is
+    /// asked for by the clock.
+    private func waitForOutbox() async throws {
+        let counting = Task {
+            while Terminal.standardError.isTerminal {
+                try await Task.sleep(for: .seconds(1))
+                _ = try await unmet()
+            }
+        }
+        do {
+            _ = try await client.get("/v1/outbox/empty", timeout: .seconds(3600))
+            await end(counting)
+        } catch {
+            await end(counting)
+            throw error
+        }
+    }
+
+    /// From then on it shows nothing.
+    private func end(_ counting: Task<Void, any Error>) async {
+        counting.cancel()
+        _ = await counting.result
+    }
+
+    /// Says on a terminal what is missing.
+    private func show() {
+        let reason = reason
+        progress.withLock { $0.show("waiting: \(Terminal.standardError.shown(reason)) …", always: true) }
+    }
+
+    /// Takes the line that says so away.
+    func endShowing() { progress.withLock { $0.clear() } }
+
     private func unmet() async throws -> (states: [WaitState], hasOutbox: Bool) {
         let status = try await client.get("/v1/status")
-        let own = if let account { try await client.get("/v1/accounts/\(account)") } else { status }
+        let chosen = try await account.chosen(by: client)
+        let own = if let name = chosen.name { try await client.get("/v1/accounts/\(name)") } else { status }
         let unmet = states.filter { !$0.isMet(by: status, account: own) }
         missing.withLock { $0 = unmet.map { $0.shown(by: status, account: own) }.joined(separator: ", ") }
+        if !unmet.isEmpty { show() }
         return (unmet, status["outbox"]?["depth"] != nil)
     }
 }

@@ -29,7 +29,16 @@ struct Wait: AsyncParsableCommand {
 
     func run() async throws {
         let start = ContinuousClock.now
-        let watch = StatusWatch(client: options.client, account: account.account, states: states)
+        let watch = StatusWatch(client: options.client, account: account, states: states)
+        try await wait(watch)
+        let names = states.map(\.rawValue)
+        let waited = (ContinuousClock.now - start).components.seconds
+        let answer = JSON.object(["states": .array(names.map(JSON.string)), "seconds": .integer(waited)])
+        options.show(answer) { _ in "\(names.joined(separator: ", ")): yes, after \(Age(seconds: waited))" }
+    }
+
+    private func wait(_ watch: StatusWatch) async throws {
+        defer { watch.endShowing() }
         let seconds = timeout
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await watch.run() }
@@ -42,10 +51,6 @@ struct Wait: AsyncParsableCommand {
             defer { group.cancelAll() }
             try await group.next()
         }
-        let names = states.map(\.rawValue)
-        let waited = (ContinuousClock.now - start).components.seconds
-        let answer = JSON.object(["states": .array(names.map(JSON.string)), "seconds": .integer(waited)])
-        options.show(answer) { _ in "\(names.joined(separator: ", ")): yes, after \(Age(seconds: waited))" }
     }
 }
 

@@ -7,24 +7,45 @@ import LocalAPI
 struct AccountOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The account; without it, the default one. See 'latchkey accounts list'.", valueName: "name"))
+            "The account (environment: LATCHKEY_ACCOUNT); without it, the one of 'latchkey accounts use'.",
+            valueName: "name"), completion: completion)
     var account: String?
 
-    func validate() throws {
-        if let account { _ = try Self.name(account) }
+    /// The names of the accounts that there are; none where the daemon does not answer at once.
+    static let completion = CompletionKind.custom { (_: [String], _: Int, _: String) async -> [String] in
+        let socket = Environment["LATCHKEY_SOCKET"] ?? AgentConfiguration.defaultSocketPath
+        let answer = try? await LocalClient(socketPath: socket).get("/v1/accounts", timeout: .seconds(2))
+        return answer?["accounts"]?.array?.compactMap { $0["name"]?.string } ?? []
     }
 
-    /// The path of a route for the account.
+    /// The account that the person has named, here or for all commands.
+    var named: String? { account ?? Self.environment }
+
+    /// That of the environment.
+    static var environment: String? { Environment["LATCHKEY_ACCOUNT"] }
+
+    func validate() throws {
+        if let named { _ = try Self.name(named) }
+    }
+
+    /// The account that is meant: the one named, else the one that the daemon has been told to use.
+    func chosen(by client: LocalClient) async throws(LocalAPIError) -> ChosenAccount {
+        try await Self.chosen(named, by: client)
+    }
+
+    static func chosen(_ named: String?, by client: LocalClient) async throws(LocalAPIError) -> ChosenAccount {
+        if let named { return ChosenAccount(name: named) }
+        let current = try await client.get("/v1/current-account")["account"]?.string
+        // The default account is meant where a path names none.
+        return ChosenAccount(name: current == AccountName.gateway.text ? nil : current)
+    }
+
+    /// The path of a route for the account that is meant.
     ///
     /// - Parameter route: below `/v1/`.
-    func path(_ route: String) -> String { Self.path(route, of: account) }
-
-    static func path(_ route: String, of account: String?) -> String {
-        account.map { "/v1/accounts/\($0)/\(route)" } ?? "/v1/\(route)"
+    func path(_ route: String, by client: LocalClient) async throws(LocalAPIError) -> String {
+        try await chosen(by: client).path(route)
     }
-
-    /// The name of the account, also of the default one.
-    var shown: String { account ?? AccountName.gateway.text }
 
     static func name(_ text: String) throws -> AccountName {
         guard let name = AccountName(text) else {
@@ -36,15 +57,35 @@ struct AccountOption: ParsableArguments {
     }
 }
 
+/// An account that a subcommand is about.
+struct ChosenAccount {
+    /// `nil` for the default one.
+    let name: String?
+
+    /// The path of a route for the account.
+    ///
+    /// - Parameter route: below `/v1/`.
+    func path(_ route: String) -> String { name.map { "/v1/accounts/\($0)/\(route)" } ?? "/v1/\(route)" }
+
+    /// Its name, also of the default one.
+    var shown: String { name ?? AccountName.gateway.text }
+}
+
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make, show and remove the accounts of this board.",
+        abstract: "Make, show, choose and remove the accounts of this board.",
         discussion: """
             An account is a name for the board's relation to one server: its registration there, its tokens and \
             the user who is logged in. 'gateway' is the default one; others at gateways are made with \
             'latchkey enroll --account NAME', those at OAuth servers with 'latchkey accounts add NAME'.
+
+            Commands that name no account mean the one that was chosen last:
+
+              $ latchkey accounts use plant2
+              $ latchkey accounts current
             """,
-        subcommands: [List.self, Show.self, Add.self, Introspect.self, Remove.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Show.self, Use.self, Current.self, Add.self, Introspect.self, Remove.self],
+        defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List them, the default one first.")
@@ -58,6 +99,39 @@ struct Accounts: AsyncParsableCommand {
         }
     }
 
+    struct Use: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Choose the account that commands mean without --account.",
+            discussion: """
+                For everybody on this board, until another is chosen; 'latchkey accounts use gateway' undoes it. A \
+                script names the account itself: with --account, or for all its commands in the environment, \
+                LATCHKEY_ACCOUNT. Programs on the local API, messages and log-in with devices nearby are not concerned.
+                """)
+        @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws { _ = try AccountOption.name(name) }
+
+        func run() async throws {
+            let answer = try await options.client.post("/v1/current-account", ["account": .string(name)])
+            options.show(answer) { "commands use the account \($0["account"]?.string ?? "")" }
+            guard let other = AccountOption.environment, other != name else { return }
+            Terminal.error(
+                "LATCHKEY_ACCOUNT is set here: the account \(Terminal.standardError.shown(other)) comes first")
+        }
+    }
+
+    struct Current: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the account that commands mean without --account.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let account = try await AccountOption.chosen(AccountOption.environment, by: options.client)
+            options.show(["account": .string(account.shown)]) { $0["account"]?.string ?? "" }
+        }
+    }
+
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove an account, with everything that is stored of it.",
@@ -65,15 +139,17 @@ struct Accounts: AsyncParsableCommand {
                 At a gateway it must not be registered any more: run 'latchkey deregister --account NAME' first. At an \
                 OAuth server its tokens are revoked, and a client that the board registered is deleted.
                 """)
-        @Argument(help: "The name of the account.") var name: String
+        @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @Flag(help: "Remove it even if an OAuth server does not answer.") var force = false
         @OptionGroup var options: ClientOptions
 
         func validate() throws { _ = try AccountOption.name(name) }
 
         func run() async throws {
-            let answer = try await options.client.delete(
-                "/v1/accounts/\(name)\(force ? "?force=true" : "")", timeout: .seconds(180))
+            let answer = try await LongWork.say("removing the account") {
+                try await options.client.delete(
+                    "/v1/accounts/\(name)\(force ? "?force=true" : "")", timeout: .seconds(180))
+            }
             options.show(answer) { "removed the account \($0["removed"]?.string ?? "")" }
         }
     }
@@ -91,6 +167,7 @@ struct Accounts: AsyncParsableCommand {
         }
         if let user = account["user"]?["userName"]?.string { parts.append("user \(out.shown(user))") }
         if account["usesBroker"]?.bool == true { parts.append("uses the broker") }
+        if account["isCurrent"]?.bool == true, account["isDefault"]?.bool != true { parts.append("in use by commands") }
         if account["needsPerson"]?.bool == true { parts.append(out.yellow("nobody is logged in")) }
         let isUnusable = account["gateway"] == nil && account["server"] == nil && account["backend"] == nil
         if isUnusable || account["registration"]?["state"]?.string == "unknown",

@@ -83,14 +83,16 @@ extension Accounts {
                 let line = try Input.firstLine(of: Input.standardInput(limit: 1 << 15))
                 body[secretStdin ? "clientSecret" : "registrationToken"] = .string(line)
             }
-            let answer = try await options.client.post("/v1/accounts", .object(body), timeout: .seconds(120))
+            let answer = try await LongWork.say("asking the server") {
+                try await options.client.post("/v1/accounts", .object(body), timeout: .seconds(120))
+            }
             options.show(answer, Accounts.details)
         }
     }
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show one of them.")
-        @Argument(help: "The name of the account.") var name: String
+        @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @OptionGroup var options: ClientOptions
 
         func validate() throws { _ = try AccountOption.name(name) }
@@ -103,7 +105,7 @@ extension Accounts {
     struct Introspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Ask an OAuth server what it says of the account's token (RFC 7662).")
-        @Argument(help: "The name of the account.") var name: String
+        @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @Option(help: "A scope of the token, separated by blanks.") var scope: String?
         @OptionGroup var options: ClientOptions
 

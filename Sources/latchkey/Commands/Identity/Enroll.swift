@@ -86,7 +86,8 @@ struct Enroll: AsyncParsableCommand {
         var body = try source == "-" ? Self.body(in: Self.standardInput(), of: "standard input") : Self.body(of: source)
         if noRegister { body = .object((body.object ?? [:]).merging(["register": false]) { _, new in new }) }
         // Registration makes a key pair and asks the gateway several times; a small board takes a while.
-        let (client, path, request) = (options.client, account.path("enrollments"), body)
+        let (client, request) = (options.client, body)
+        let path = try await account.path("enrollments", by: client)
         let answer = try await LongWork.say("enrolling") {
             try await client.post(path, request, timeout: .seconds(180))
         }

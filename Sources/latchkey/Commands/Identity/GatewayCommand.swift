@@ -23,7 +23,8 @@ struct GatewayCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get(account.path("gateway")), GatewayCommand.describe)
+            options.show(
+                try await options.client.get(account.path("gateway", by: options.client)), GatewayCommand.describe)
         }
     }
 
@@ -58,7 +59,10 @@ struct GatewayCommand: AsyncParsableCommand {
 
         func run() async throws {
             let body: JSON = name.map { ["gateway": .string($0)] } ?? ["default": true]
-            let answer = try await options.client.post(account.path("gateway/use"), body, timeout: .seconds(180))
+            let answer = try await LongWork.say("switching to the gateway") {
+                try await options.client.post(
+                    account.path("gateway/use", by: options.client), body, timeout: .seconds(180))
+            }
             options.show(answer, Enroll.describe)
         }
     }
@@ -74,7 +78,8 @@ struct GatewayCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let answer = try await options.client.post(account.path("gateway/stop"), [:], timeout: .seconds(60))
+            let answer = try await options.client.post(
+                account.path("gateway/stop", by: options.client), [:], timeout: .seconds(60))
             options.show(answer) { $0["start"]?["state"]?.string ?? "" }
         }
     }
@@ -85,7 +90,8 @@ struct GatewayCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let answer = try await options.client.post(account.path("gateway/start"), [:], timeout: .seconds(60))
+            let answer = try await options.client.post(
+                account.path("gateway/start", by: options.client), [:], timeout: .seconds(60))
             options.show(answer) { $0["start"]?["state"]?.string ?? "" }
         }
     }

@@ -10,7 +10,7 @@ struct Renew: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await LongWork.say("renewing the certificate") {
-            try await options.client.post(account.path("renew"), [:], timeout: .seconds(180))
+            try await options.client.post(account.path("renew", by: options.client), [:], timeout: .seconds(180))
         }
         options.show(answer) { "certificate renewed, valid until \($0["notAfter"]?.string ?? "?")" }
     }
@@ -20,14 +20,15 @@ struct Deregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove this board at the gateway of an account, and its identity here.",
         discussion: """
-            Asks for confirmation. Without --account, the default account is meant. When the gateway refuses or does \
-            not answer, everything stays as it is.
+            Asks for confirmation. Without --account, the account that 'latchkey accounts use' chose is meant. When \
+            the gateway refuses or does not answer, everything stays as it is.
             """)
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        let account = try await account.chosen(by: options.client)
         let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
         try Confirmation.ask(
             "this removes the board's registration at the gateway of the account \(account.shown), and its identity "
@@ -43,9 +44,9 @@ struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget this board's identity at the gateway of an account, here only.",
         discussion: """
-            Asks for confirmation. Without --account, the default account is meant. The gateway is not notified and \
-            keeps the old registration; 'latchkey deregister' removes both. Enrolled again, the board is another \
-            device.
+            Asks for confirmation. Without --account, the account that 'latchkey accounts use' chose is meant. The \
+            gateway is not notified and keeps the old registration; 'latchkey deregister' removes both. Enrolled \
+            again, the board is another device.
             """)
 
     @Flag(help: "Do not ask for confirmation.")
@@ -55,6 +56,7 @@ struct Reset: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        let account = try await account.chosen(by: options.client)
         let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
         try Confirmation.ask(
             "this forgets the board's key, certificate and tokens of the account \(account.shown)\(warning)",
@@ -67,7 +69,7 @@ struct Reset: AsyncParsableCommand {
 /// The messages that are lost with an identity.
 enum Waiting {
     /// The warning about them in a question; empty if there are none.
-    static func warning(by client: LocalClient, of account: AccountOption) async throws -> String {
+    static func warning(by client: LocalClient, of account: ChosenAccount) async throws -> String {
         let status = try await client.get("/v1/status")
         let name = account.shown
         let usesBroker = status["accounts"]?.array?.first { $0["name"]?.string == name }?["usesBroker"]?.bool

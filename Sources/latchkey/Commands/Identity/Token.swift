@@ -54,19 +54,22 @@ struct Token: AsyncParsableCommand {
         let client = options.client
         let limit = Duration.seconds(90)
         if revoke {
-            options.show(try await client.delete(account.path("token"), timeout: limit)) { _ in "revoked" }
+            options.show(try await client.delete(account.path("token", by: options.client), timeout: limit)) { _ in
+                "revoked"
+            }
             return
         }
         let members = principal.members
         let query = members.sorted { $0.key < $1.key }.map {
             "\($0.key)=\(PercentEncoding.encode($0.value.string ?? ""))"
         }
-        let path = account.path("token")
-        let answer =
+        let path = try await account.path("token", by: options.client)
+        let answer = try await LongWork.say("obtaining a token") {
             refresh
-            ? try await client.post(path + "/refresh", .object(members), timeout: limit)
-            : try await client.get(
-                query.isEmpty ? path : path + "?" + query.joined(separator: "&"), timeout: limit)
+                ? try await client.post(path + "/refresh", .object(members), timeout: limit)
+                : try await client.get(
+                    query.isEmpty ? path : path + "?" + query.joined(separator: "&"), timeout: limit)
+        }
         options.show(answer) { $0["accessToken"]?.string ?? "" }
     }
 }

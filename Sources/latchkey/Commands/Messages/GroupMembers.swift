@@ -15,7 +15,7 @@ struct GroupMembers {
     init(of name: String, by client: LocalClient) async throws {
         let accounts = try await client.get("/v1/accounts")["accounts"]?.array ?? []
         let account = accounts.first { $0["usesBroker"]?.bool == true }?["name"]?.string
-        let path = AccountOption.path("groups/\(name.segment)", of: account)
+        let path = ChosenAccount(name: account).path("groups/\(name.segment)")
         let found = try await client.get(path, timeout: .seconds(90))
         group = found["id"]?.string ?? name
         // A group may have groups among its members (RFC 7643 section 4.2), which have no topic of a user.

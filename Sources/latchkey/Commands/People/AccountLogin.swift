@@ -4,7 +4,7 @@ import LocalAPI
 /// Logs in at an account of an OAuth server, by the grant that the account has.
 struct AccountLogin {
     let options: ClientOptions
-    let account: AccountOption
+    let account: ChosenAccount
     /// What the person has given for it.
     let user: String?
     let readsPassword: Bool
@@ -15,8 +15,8 @@ struct AccountLogin {
     let listens: Bool
 
     /// - Returns: `nil` if the account is at a gateway, or there is none.
-    static func grant(of account: AccountOption, by client: LocalClient) async throws -> String? {
-        guard let name = account.account else { return nil }
+    static func grant(of account: ChosenAccount, by client: LocalClient) async throws -> String? {
+        guard let name = account.name else { return nil }
         do throws(LocalAPIError) {
             return try await client.get("/v1/accounts/\(name)")["server"]?["grant"]?.string
         } catch {

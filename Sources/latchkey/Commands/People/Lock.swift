@@ -26,13 +26,14 @@ struct Lock: AsyncParsableCommand {
 
     func run() async throws {
         if remove {
-            let answer = try await options.client.delete(account.path("session/lock"), timeout: .seconds(90))
+            let answer = try await options.client.delete(
+                account.path("session/lock", by: options.client), timeout: .seconds(90))
             return options.show(answer) { answer in
                 answer["changed"]?.bool == true ? "the locked session is given up; log in again" : "nothing is locked"
             }
         }
         let asking = LockPasscode(client: options.client, isGiven: passcodeStdin)
-        let answer = try await asking.post(account.path("session/lock"), endingWith: "locked")
+        let answer = try await asking.post(account.path("session/lock", by: options.client), endingWith: "locked")
         options.show(answer) { answer in
             let name = Terminal.standardOutput.shown(answer["userName"]?.string ?? "a user without a name")
             let was = answer["changed"]?.bool == true ? "" : " already, by the passcode that was set then"
@@ -56,7 +57,7 @@ struct Unlock: AsyncParsableCommand {
 
     func run() async throws {
         let asking = LockPasscode(client: options.client, isGiven: passcodeStdin)
-        let answer = try await asking.post(account.path("session/unlock"), endingWith: "unlocked")
+        let answer = try await asking.post(account.path("session/unlock", by: options.client), endingWith: "unlocked")
         options.show(answer) { answer in
             guard answer["changed"]?.bool == true else { return "nothing is locked" }
             return "unlocked; \(Terminal.standardOutput.shown(answer["userName"]?.string ?? "the user")) is logged in"

@@ -60,21 +60,22 @@ struct Login: AsyncParsableCommand {
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
+    private var isNearby: Bool { ble || qr || stop }
     private var isInBrowser: Bool { browser || provider != nil || page || phone }
     /// How many ways to log in are asked for.
     private var ways: Int { [user != nil, ble, qr, isInBrowser, providers, code, jwt, stop].count { $0 } }
 
     func validate() throws {
-        // An account at an OAuth server knows its way.
-        guard ways == 1 || ways == 0 && account.account != nil else {
+        // An account at an OAuth server knows its way, and the daemon which account is meant.
+        guard ways <= 1 else {
             throw ValidationError("give one of --user NAME, --ble, --qr, --browser, --provider NAME, --code and --jwt")
         }
         guard provider == nil || !page else { throw ValidationError("give one of --provider and --page") }
-        guard account.account == nil || !(ble || qr || stop) else {
+        guard account.account == nil || !isNearby else {
             throw ValidationError(
                 "--account does not go with --ble and --qr: devices nearby log in at the default account")
         }
-        guard !noListen || isInBrowser || account.account != nil else {
+        guard !noListen || isInBrowser || ways == 0 else {
             throw ValidationError("--no-listen goes with a login in a browser")
         }
         guard expect == nil || ble || qr else { throw ValidationError("--expect goes with --ble and --qr") }
@@ -86,6 +87,8 @@ struct Login: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Devices nearby log in at the default account, whichever is in use.
+        let account = isNearby ? ChosenAccount(name: nil) : try await account.chosen(by: options.client)
         if let grant = try await AccountLogin.grant(of: account, by: options.client) {
             guard provider == nil, !page, !phone, !providers, !code, !jwt else {
                 throw UsageError.invalid(message: "this account is at an OAuth server, not at a gateway", usage: nil)
@@ -105,24 +108,24 @@ struct Login: AsyncParsableCommand {
             options.show(try await login.run(), Self.welcome)
         } else if let user {
             let password = try Input.firstLine(of: Input.standardInput(limit: 4096))
-            try await logIn("login", ["userName": .string(user), "password": .string(password)])
+            try await logIn(account.path("login"), ["userName": .string(user), "password": .string(password)])
         } else if isInBrowser {
             let login = BrowserLogin(
                 client: options.client, path: account.path("login/browser"), provider: provider, isPage: page,
                 isForPhone: phone, picture: picture, light: light, listens: !noListen)
             options.show(try await login.run(), Self.welcome)
         } else if providers {
-            try await listProviders()
+            try await listProviders(of: account)
         } else if code {
             let lines = try Input.standardInput(limit: 4096).split(separator: UInt8(ascii: "\n"))
             var body: [String: JSON] = ["code": .string(Input.firstLine(of: Array(lines.first ?? [])))]
             if lines.count > 1 { body["verifier"] = .string(Input.firstLine(of: Array(lines[1]))) }
-            try await logIn("login/code", .object(body))
+            try await logIn(account.path("login/code"), .object(body))
         } else if jwt {
             let token = try Input.firstLine(of: Input.standardInput(limit: 16_384))
             var body: [String: JSON] = ["token": .string(token)]
             if let type { body["type"] = .string(type) }
-            try await logIn("login/jwt", .object(body))
+            try await logIn(account.path("login/jwt"), .object(body))
         } else if stop {
             let answer = try await options.client.delete("/v1/login/nearby")
             options.show(answer) { $0["ended"]?.bool == true ? "no longer shown" : "no code is shown" }
@@ -135,13 +138,14 @@ struct Login: AsyncParsableCommand {
         "logged in as \(Terminal.standardOutput.shown(answer["userName"]?.string ?? "a user without a name"))"
     }
 
-    private func logIn(_ route: String, _ body: JSON) async throws {
+    private func logIn(_ path: String, _ body: JSON) async throws {
         options.show(
-            try await options.client.post(account.path(route), body, timeout: .seconds(180)), Self.welcome)
+            try await LongWork.say("logging in") { try await options.client.post(path, body, timeout: .seconds(180)) },
+            Self.welcome)
     }
 
     /// The gateway lists its providers with each login that begins, so one is begun and given up.
-    private func listProviders() async throws {
+    private func listProviders(of account: ChosenAccount) async throws {
         let begun = try await options.client.post(
             account.path("login/browser"), ["list": true], timeout: .seconds(90))
         _ = try await options.client.delete(account.path("login/browser/\(begun["id"]?.string ?? "")"))

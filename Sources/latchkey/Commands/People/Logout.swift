@@ -22,7 +22,10 @@ struct Logout: AsyncParsableCommand {
     func run() async throws {
         var body: [String: JSON] = ["force": .bool(force)]
         if all || onlyThis { body["allPrograms"] = .bool(all) }
-        let answer = try await options.client.post(account.path("logout"), .object(body), timeout: .seconds(90))
+        let answer = try await LongWork.say("logging out") {
+            try await options.client.post(
+                account.path("logout", by: options.client), .object(body), timeout: .seconds(90))
+        }
         options.show(answer) { answer in
             "logged out \(Terminal.standardOutput.shown(answer["userName"]?.string ?? "a user without a name"))"
         }
@@ -46,7 +49,9 @@ struct Whoami: AsyncParsableCommand {
 
     func run() async throws {
         let route = info ? "user/info" : profile ? "user/profile" : session ? "user/session" : "user"
-        let user = try await options.client.get(account.path(route), timeout: .seconds(90))
+        let user = try await LongWork.say("asking for the user") {
+            try await options.client.get(account.path(route, by: options.client), timeout: .seconds(90))
+        }
         if route != "user" {
             return options.show(user) { user in
                 var fields = Fields()

@@ -40,6 +40,12 @@ struct MPinAccountOption: ParsableArguments {
     func found(by client: LocalClient) async throws -> JSON {
         if let account { return try await client.get("/v1/accounts/\(account)") }
         let all = try await Self.all(of: client)
+        // Where there are several, one may be in use.
+        let current = all.first {
+            AccountOption.environment.map { [name = $0["name"]?.string] in $0 == name }
+                ?? ($0["isCurrent"]?.bool == true)
+        }
+        if let current { return current }
         guard all.count < 2 else { throw MPinChoiceError.account(all.compactMap { $0["name"]?.string }) }
         guard let only = all.first else { throw MPinChoiceError.noAccount }
         return only

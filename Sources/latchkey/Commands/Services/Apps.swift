@@ -18,7 +18,11 @@ struct Apps: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get(account.path("apps"), timeout: .seconds(90))) { answer in
+            options.show(
+                try await LongWork.say("asking the gateway") {
+                    try await options.client.get(account.path("apps", by: options.client), timeout: .seconds(90))
+                }
+            ) { answer in
                 var table = Table("ID", "NAME", "KIND", "ADDRESS")
                 for app in answer["apps"]?.array ?? [] {
                     let web = app["authURL"]?.string
@@ -39,7 +43,8 @@ struct Apps: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let icon = try await options.client.get(account.path("apps/\(app.segment)/icon"), timeout: .seconds(90))
+            let icon = try await options.client.get(
+                account.path("apps/\(app.segment)/icon", by: options.client), timeout: .seconds(90))
             try Output.file(file, icon["bytes"]?.string.flatMap { Base64.decode($0) } ?? [])
             options.show(icon) { "\($0["mediaType"]?.string ?? "?") written to \(file)" }
         }
@@ -53,7 +58,7 @@ struct Apps: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let path = account.path("apps/\(app.segment)/open")
+            let path = try await account.path("apps/\(app.segment)/open", by: options.client)
             let page = try await options.client.post(path, [:], timeout: .seconds(90))
             guard !options.json else { return options.show(page) { _ in "" } }
             if let location = page["location"]?.string {

@@ -10,7 +10,12 @@ struct Devices: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        options.show(try await options.client.get(account.path("devices"), timeout: .seconds(90))) { answer in
+        options.show(
+            try await LongWork.say("asking the gateway") {
+                try await options.client.get(account.path("devices", by: options.client), timeout: .seconds(90))
+            }
+        ) {
+            answer in
             let devices = answer["devices"]?.array ?? []
             return devices.map { device in
                 var fields = Fields()
@@ -35,7 +40,9 @@ struct Metadata: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get(account.path("device/metadata"), timeout: .seconds(90))) {
+            options.show(
+                try await options.client.get(account.path("device/metadata", by: options.client), timeout: .seconds(90))
+            ) {
                 answer in
                 var table = Table("NAME", "VALUE")
                 for attribute in answer["metadata"]?.array ?? [] {
@@ -54,7 +61,8 @@ struct Metadata: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let path = account.path("device/metadata/item" + QueryText(["name": name]).text)
+            let path = try await account.path(
+                "device/metadata/item" + QueryText(["name": name]).text, by: options.client)
             let answer = try await options.client.get(path, timeout: .seconds(90))
             let value = answer["value"]?.string
             if options.json || value != nil {
@@ -73,7 +81,7 @@ struct Metadata: AsyncParsableCommand {
 
         func run() async throws {
             let answer = try await options.client.post(
-                account.path("device/metadata"), ["name": .string(name), "value": .string(value)],
+                account.path("device/metadata", by: options.client), ["name": .string(name), "value": .string(value)],
                 timeout: .seconds(90))
             options.show(answer) { _ in "\(name) is \(value)" }
         }
@@ -95,7 +103,9 @@ struct Metadata: AsyncParsableCommand {
         func run() async throws {
             if all { try Confirmation.ask("this deletes all attributes of the device", isGiven: yes) }
             let route = all ? "device/metadata" : "device/metadata/item" + QueryText(["name": name]).text
-            options.show(try await options.client.delete(account.path(route), timeout: .seconds(90))) {
+            options.show(
+                try await options.client.delete(account.path(route, by: options.client), timeout: .seconds(90))
+            ) {
                 "deleted \($0["deleted"]?.string ?? "")"
             }
         }

@@ -41,7 +41,7 @@ struct Groups: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let path = account.path("groups/\(group.segment)" + naming.query.text)
+            let path = try await account.path("groups/\(group.segment)" + naming.query.text, by: options.client)
             options.show(try await options.client.get(path, timeout: .seconds(90)), Users.describe)
         }
     }
@@ -57,7 +57,7 @@ struct Groups: AsyncParsableCommand {
 
         func run() async throws {
             let answer = try await options.client.post(
-                account.path("groups"),
+                account.path("groups", by: options.client),
                 [
                     "displayName": .string(group), "members": .array(users.map(JSON.string)),
                     "by": byID ? "id" : "name",
@@ -76,7 +76,7 @@ struct Groups: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let path = account.path("groups/\(group.segment)/members" + naming.query.text)
+            let path = try await account.path("groups/\(group.segment)/members" + naming.query.text, by: options.client)
             let answer = try await options.client.post(path, ["user": .string(user)], timeout: .seconds(90))
             options.show(answer) { _ in "\(user) is a member of \(group)" }
         }
@@ -91,7 +91,8 @@ struct Groups: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let path = account.path("groups/\(group.segment)/members/\(user.segment)" + naming.query.text)
+            let path = try await account.path(
+                "groups/\(group.segment)/members/\(user.segment)" + naming.query.text, by: options.client)
             options.show(try await options.client.delete(path, timeout: .seconds(90))) { _ in
                 "\(user) is not a member of \(group) any more"
             }
@@ -108,7 +109,7 @@ struct Groups: AsyncParsableCommand {
 
         func run() async throws {
             try Confirmation.ask("this deletes the group \(group) at the gateway", isGiven: yes)
-            let path = account.path("groups/\(group.segment)" + naming.query.text)
+            let path = try await account.path("groups/\(group.segment)" + naming.query.text, by: options.client)
             options.show(try await options.client.delete(path, timeout: .seconds(90))) { _ in
                 "deleted the group \(group)"
             }

@@ -8,8 +8,10 @@ struct PlaceOptions: ParsableArguments {
     @Option(help: "Whose: application, application-user, or with --cloud user.") var segment = "application"
 
     /// - Parameter item: the path below the place.
-    func path(_ account: AccountOption, _ item: String = "", key: String? = nil) -> String {
-        account.path("storage/" + (cloud ? "cloud" : "local") + item)
+    func path(
+        _ account: AccountOption, _ item: String = "", key: String? = nil, by client: LocalClient
+    ) async throws(LocalAPIError) -> String {
+        try await account.path("storage/" + (cloud ? "cloud" : "local") + item, by: client)
             + QueryText(["segment": segment, "key": key]).text
     }
 }
@@ -35,7 +37,8 @@ struct StorageCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get(place.path(account), timeout: .seconds(90))) { answer in
+            options.show(try await options.client.get(place.path(account, by: options.client), timeout: .seconds(90))) {
+                answer in
                 var table = Table("KEY", "TYPE", "SAVED", "")
                 for item in answer["items"]?.array ?? [] {
                     table.add(
@@ -72,7 +75,7 @@ struct StorageCommand: AsyncParsableCommand {
                 "type": .string(type), "segment": .string(place.segment),
             ]
             if password { body["password"] = .string(try Self.password(ask: "Password of the item: ")) }
-            let path = account.path("storage/" + (place.cloud ? "cloud" : "local"))
+            let path = try await account.path("storage/" + (place.cloud ? "cloud" : "local"), by: options.client)
             options.show(try await options.client.post(path, .object(body), timeout: .seconds(90))) { _ in
                 "saved \(key)"
             }
@@ -104,9 +107,11 @@ struct StorageCommand: AsyncParsableCommand {
                     "key": .string(key), "segment": .string(place.segment),
                     "password": .string(try Save.password(ask: "Password of the item: ")),
                 ]
-                item = try await options.client.post(account.path("storage/local/item"), body, timeout: .seconds(90))
+                item = try await options.client.post(
+                    account.path("storage/local/item", by: options.client), body, timeout: .seconds(90))
             } else {
-                item = try await options.client.get(place.path(account, "/item", key: key), timeout: .seconds(90))
+                item = try await options.client.get(
+                    place.path(account, "/item", key: key, by: options.client), timeout: .seconds(90))
             }
             guard !options.json else { return options.show(item) { _ in "" } }
             Terminal.bytes(item["value"]?.string.flatMap { Base64.decode($0) } ?? [])
@@ -131,7 +136,10 @@ struct StorageCommand: AsyncParsableCommand {
 
         func run() async throws {
             if all { try Confirmation.ask("this deletes all values of the segment \(place.segment)", isGiven: yes) }
-            let path = all ? place.path(account) : place.path(account, "/item", key: key)
+            let client = options.client
+            let path =
+                try await all
+                ? place.path(account, by: client) : place.path(account, "/item", key: key, by: client)
             options.show(try await options.client.delete(path, timeout: .seconds(90))) {
                 "deleted \(Amount.of($0["deleted"]?.integer ?? 0, "value"))"
             }

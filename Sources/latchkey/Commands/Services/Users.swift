@@ -47,7 +47,10 @@ struct DirectoryOptions: ParsableArguments {
     func list(_ noun: String, _ account: AccountOption, _ options: ClientOptions, as table: ([JSON]) -> String)
         async throws
     {
-        let answer = try await options.client.get(account.path("\(noun)s" + query.text), timeout: .seconds(90))
+        let answer = try await LongWork.say("asking the gateway") {
+            try await options.client.get(
+                account.path("\(noun)s" + query.text, by: options.client), timeout: .seconds(90))
+        }
         options.show(answer) { show($0, noun, table) }
     }
 
@@ -123,7 +126,7 @@ struct Users: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let path = account.path("users/\(user.segment)" + naming.query.text)
+            let path = try await account.path("users/\(user.segment)" + naming.query.text, by: options.client)
             options.show(try await options.client.get(path, timeout: .seconds(90)), Users.describe)
         }
     }
@@ -138,7 +141,7 @@ struct Users: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let path = account.path("users/\(user.segment)/photo" + naming.query.text)
+            let path = try await account.path("users/\(user.segment)/photo" + naming.query.text, by: options.client)
             let photo = try await options.client.get(path, timeout: .seconds(90))
             if let bytes = photo["bytes"]?.string.flatMap({ Base64.decode($0) }) { try Output.file(file, bytes) }
             options.show(photo) { $0["url"]?.string ?? "\($0["mediaType"]?.string ?? "?") written to \(file)" }
@@ -153,7 +156,7 @@ struct Users: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let path = account.path("schemas/" + (groups ? "group" : "user"))
+            let path = try await account.path("schemas/" + (groups ? "group" : "user"), by: options.client)
             options.show(try await options.client.get(path, timeout: .seconds(90))) { schema in
                 var table = Table("ATTRIBUTE", "TYPE", "PARTS")
                 for attribute in schema["attributes"]?.array ?? [] {
