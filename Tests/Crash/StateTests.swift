@@ -51,10 +51,11 @@ struct StateTests {
     }
 
     @Test(
-        "and none of them is in the program that is shipped", .enabled(if: shipped != nil, "there is no release build"))
+        "and none of them is in the program that is shipped, to which no key can be given either",
+        .enabled(if: shipped != nil, "there is no release build"))
     func notShipped() throws {
         let program = try Data(contentsOf: URL(filePath: try #require(Self.shipped)), options: .alwaysMapped)
-        for text in ["LATCHKEY_KILL_AT", "vault-commit-inside"] {
+        for text in ["LATCHKEY_KILL_AT", "vault-commit-inside", "LATCHKEY_GIVEN_KEY"] {
             #expect(program.range(of: Data(text.utf8)) == nil, "\(text)")
         }
     }
@@ -88,6 +89,8 @@ struct StateTests {
         #expect(try await scene.board.status().registration.state == "unregistered")
         _ = try await scene.board.enroll(at: scene.lab)
         try await expectWorking(scene)
+        let given = scene.board.folder.appending(path: "given.key").path
+        #expect(!FileManager.default.fileExists(atPath: given), "the board took the key that it was given")
     }
 
     /// The gateway of that vault is gone: what the board is, it knows by its vault alone.

@@ -1,3 +1,4 @@
+@_spi(KeyBytes) import Cryptography
 import Foundation
 import GatewayLab
 
@@ -11,6 +12,8 @@ package final class TestBoard {
     package var launcher: [String] = []
     /// The daemon's. The commands that ask it are those of the shipped program where there is one, which are quicker.
     private let program: Program
+    /// The daemon's first RSA key; another board may have it when this one is gone.
+    private let keys = RSAKeys()
 
     private static let repository = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -33,6 +36,7 @@ package final class TestBoard {
         try FileManager.default.createDirectory(
             at: state, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
+        if program.url == Program(name: "latchkey").url { try giveKey() }
         try """
         [agent]
         state_directory = "\(state.path)"
@@ -48,6 +52,16 @@ package final class TestBoard {
         """.write(to: configuration, atomically: true, encoding: .utf8)
     }
 
+    private var givenKey: URL { folder.appending(path: "given.key") }
+
+    /// Spares the daemon its first RSA key; it makes all others itself.
+    private func giveKey() throws {
+        let key = Data(try keys.take().pkcs8().exposed())
+        let isThere = FileManager.default.createFile(
+            atPath: givenKey.path, contents: key, attributes: [.posixPermissions: 0o600])
+        if !isThere { throw Unexpected("cannot write \(givenKey.path)") }
+    }
+
     /// Starts the daemon and waits until it answers.
     package func start() async throws { _ = try await launch().errors.line(containing: "agent: ready") }
 
@@ -55,7 +69,9 @@ package final class TestBoard {
     @discardableResult
     package func launch() throws -> RunningProgram {
         let command = launcher + [program.url.path, "run", "--config", configuration.path]
-        let daemon = try RunningProgram(URL(filePath: command[0]), Array(command.dropFirst()), environment: environment)
+        let daemon = try RunningProgram(
+            URL(filePath: command[0]), Array(command.dropFirst()),
+            environment: environment.merging(["LATCHKEY_GIVEN_KEY": givenKey.path]) { own, _ in own })
         self.daemon = daemon
         return daemon
     }

@@ -29,6 +29,22 @@ struct KeyStoreTests {
         #expect(try await keys.references() == [made.reference])
     }
 
+    @Test("takes a key that a test gives it once, if nobody else could read it")
+    func given() throws {
+        let file = URL(filePath: desk.directory + "/given.key")
+        let key = try PrivateKey(generating: .p256)
+        func give(mode: Int) throws {
+            try Data(try key.pkcs8().exposed()).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        }
+        try give(mode: 0o644)
+        #expect(GivenKey.taken(from: file.path) == nil)
+        try give(mode: 0o600)
+        #expect(try #require(GivenKey.taken(from: file.path)).publicKey == key.publicKey)
+        #expect(GivenKey.taken(from: file.path) == nil)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
     @Test("never gives two keys one name, and knows nothing of another scope's keys")
     func apart() async throws {
         let vault = try await desk.open()

@@ -1,18 +1,19 @@
 import Cryptography
 import Synchronization
 
-/// The RSA keys of one lab, which are free for other labs of the process when this is released. A lab whose keys are
-/// kept on the disk makes them itself.
-final class RSAKeys: Sendable {
+/// The RSA keys of one lab, or of a board that is tested, which are free for others of the process when this is released.
+/// A lab whose keys are kept on the disk makes them itself.
+package final class RSAKeys: Sendable {
     private let stock: KeyStock
     private let taken = Mutex<[PrivateKey]>([])
 
-    init(from stock: KeyStock = .shared) { self.stock = stock }
+    init(from stock: KeyStock) { self.stock = stock }
+    package convenience init() { self.init(from: .shared) }
 
     deinit { stock.giveBack(taken.withLock { $0 }) }
 
     /// - Throws: `CryptographyError`
-    func take() throws -> PrivateKey {
+    package func take() throws -> PrivateKey {
         let key = try stock.take()
         taken.withLock { $0.append(key) }
         return key
