@@ -36,17 +36,17 @@ struct ConfinementTests {
         }
     }
 
-    private func during(_ step: String) async throws -> [JSON] { try await Self.run.value.during(step) }
+    func during(_ step: String) async throws -> [JSON] { try await Self.run.value.during(step) }
 
     /// What was seen from outside, in order.
-    private func observed(_ name: String, in lines: [JSON]) -> [Int64] {
+    func observed(_ name: String, in lines: [JSON]) -> [Int64] {
         lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap {
             $0["value"]?.integer
         }
     }
 
     /// What an event told under each name; the last where there are several.
-    private func noted(_ event: String, in lines: [JSON]) -> [String: String] {
+    func noted(_ event: String, in lines: [JSON]) -> [String: String] {
         let pairs = lines.filter { $0["event"]?.string == event }.map {
             ($0["name"]?.string ?? "", $0["value"]?.string ?? "")
         }

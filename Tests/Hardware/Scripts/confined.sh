@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs the agent as the service it is on a board, on one that systemd started, and has it do its work behind the
-# unit's restrictions: sensors, button, LED, broker; after a restart, after it was killed, after it hung. Then it
-# shares over Bluetooth, without bluetoothd by the drop-in, and through bluetoothd. PROGRAM is the program; with NEARBY an
-# agent beside it logs in.
+# unit's restrictions: enrollments that wait for it, a keypad, sensors, button, LED, broker; after a restart, after it
+# was killed, after it hung. In between it shares over Bluetooth, without bluetoothd by the drop-in, and through
+# bluetoothd; at the end the kernel's drivers have button and LED. PROGRAM is the program; with NEARBY an agent beside it
+# logs in.
 # shellcheck source-path=SCRIPTDIR source=steps.sh
 . "${0%/*}/steps.sh"
 # shellcheck disable=SC2034 # read in the next file, of the agent that is let in
@@ -11,6 +12,8 @@ TRANSPORT=kernel
 . "${0%/*}/boards.sh"
 # shellcheck source=service.sh
 . "${0%/*}/service.sh"
+# shellcheck source=first-boot.sh
+. "${0%/*}/first-boot.sh"
 scripts=$(cd "${0%/*}" && pwd)
 project=$scripts/../../..
 
@@ -51,11 +54,25 @@ mkdir -m 700 /var/lib/latchkey
 "$project/deploy/install" --program "${PROGRAM:?the program}" 2> /run/install.err || give_up
 until_true 'the rules of udev' is_ruled || give_up
 sed -i 's/^definition = .*/definition = "virtual-board"/' /etc/latchkey/latchkey.toml
+# An image has none.
+rm /etc/latchkey/latchkey-vault.cred
+mount_card || give_up
 await_line /run/lab.out 1 'admin page' "$lab" || give_up
+# As editors of other systems write it.
+printf '%s\r\n' "$(mint)" > $card/latchkey/enroll.url
+card_has_url
+observe on-card $?
 
 step started
 systemctl start latchkey || give_up
 note_confinement
+
+step filed
+await_taken enrollment.wiped
+observe files "$(find $card/latchkey -type f | wc -l)"
+card_has_url
+observe on-card $?
+forget
 
 step confined
 # The same unit for a program that tries what it forbids: as root, so that it is not the files' modes that refuse it.
@@ -68,9 +85,58 @@ systemctl start attempts
 observe attempts $?
 perl "$scripts/attempts.pl" root >> "$log"
 
+step credential
+install -d -m 700 /etc/credstore
+(umask 077; mint > /etc/credstore/latchkey.enroll)
+restart
+await_taken enrollment.wiped
+observe files "$(find /etc/credstore -type f | wc -l)"
+forget
+
+step scanned
+make_device make
+keypad=$device
+make_device scan
+install -D -m 644 /usr/share/doc/latchkey/latchkey-keypad.conf $units/latchkey.service.d/keypad.conf
+sed -i 's/^scanner = .*/scanner = "Acme Barcode Scanner"/; s,^keypad = .*,keypad = "'"$keypad"'",' /etc/latchkey/latchkey.toml
+restart
+until_true 'a scanner that is read' has_told enrollment.scanner-ready
+ask status
+show_code "$(mint)"
+await_taken
+
+step registered
+ask mpin backend add door "$(sed -n 's/^m-pin  *//p' /run/lab.out)" --authorities /run/lab/ca.pem
+administer mpin/settings --json '{"activation":"forced"}' > /dev/null
+mkfifo /run/nobody
+ask mpin user new alice
+ask mpin register start --user alice
+ask mpin register confirm --user alice
+in_terminal mpin register finish --user alice
+await_screen 'New PIN of alice'
+type_keys 9 0 4 1 7 2 6 3 ENTER
+await_screen 'The same PIN again'
+type_keys 9 0 4 1 7 2 6 3 ENTER
+end_terminal
+
+step keyed
+in_terminal mpin login --user alice
+await_screen 'PIN of alice'
+type_keys 9 0 4 1 7 2 6 4 ENTER
+await_screen 'the PIN is wrong'
+type_keys 9 0 4 1 7 2 8 BACKSPACE 6 3 ENTER
+end_terminal
+ask_lab
+journalctl --no-pager -o cat -u latchkey | grep -c 9041726 | sed 's/^/secrets=/' | note journal
+ask accounts remove door
+rm $units/latchkey.service.d/keypad.conf
+sed -i 's/^scanner = .*/scanner = ""/; s/^keypad = .*/keypad = ""/' /etc/latchkey/latchkey.toml
+forget
+
 step enrolled
-listen
-administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+# It begins anew, also with what its sensors measure.
+restart
+mint > /run/url
 ask enroll - < /run/url
 await '"broker.connected"' || give_up
 until_true 'the LED on' stays_lit
@@ -175,6 +241,24 @@ await_other
 board sensor cpu 53000
 await_reading cpu.temperature '53\(\.0\)*'
 journalctl --no-pager -o cat -u latchkey | sed -n "s/.*Failed with result '\(.*\)'.*/result=\1/p" | note journal
+
+# The kernel's drivers of keys and LEDs have both lines, as on a board whose device tree names them.
+step driven
+systemctl stop latchkey
+board drivers || give_up
+rm $units/latchkey.service.d/watchdog.conf
+cat > $units/latchkey.service.d/devices.conf <<END
+[Service]
+DeviceAllow=char-input r
+SupplementaryGroups=input
+ReadWritePaths=$(readlink -f /sys/class/leds/status)
+END
+sed -i 's/^definition = .*/definition = "generic-device-tree"/' /etc/latchkey/latchkey.toml
+restart
+board press button 500
+await '"button.released"'
+until_true 'the LED on' stays_lit
+observe led "$(board gpio led)"
 
 step ended
 systemctl stop latchkey
