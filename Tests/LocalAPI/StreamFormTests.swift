@@ -78,12 +78,15 @@ struct StreamFormTests {
         for start in stride(from: 0, to: rest.count, by: size) {
             frames += try splitter.add(Array(rest[start..<min(start + size, rest.count)]))
         }
-        #expect(
-            frames == [
-                [0, 0, 0, 0, 0], [0, 0, 0, 0, 3] + Array("one".utf8),
-                [0, 0, 0, 1, 44] + [UInt8](repeating: 7, count: 300),
-                [1, 0, 0, 0, 26] + Array(#"{"data":1,"event":"event"}"#.utf8),
-            ])
+        func frame(_ kind: UInt8, _ content: [UInt8]) -> ArraySlice<UInt8> {
+            let head: [UInt8] = [kind, 0, 0, UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
+            return ArraySlice(head + content)
+        }
+        let expected = [
+            frame(0, []), frame(0, Array("one".utf8)), frame(0, [UInt8](repeating: 7, count: 300)),
+            frame(1, Array(#"{"data":1,"event":"event"}"#.utf8)),
+        ]
+        #expect(frames == expected)
     }
 
     @Test("a frame that is longer than any message is refused at its head")
