@@ -7,20 +7,28 @@
 #include "CReadHook.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <sys/socket.h>
 
 struct ssl_st;
 
 static int (*real_ssl_read)(struct ssl_st *, void *, int);
+static int (*real_ssl_write)(struct ssl_st *, const void *, int);
+static int (*real_socketpair)(int, int, int, int *);
 static _Thread_local const struct latchkey_read_hook *active;
+static _Thread_local bool refuses_pairs;
 
 __attribute__((constructor)) static void find_real_functions(void)
 {
     real_ssl_read = (int (*)(struct ssl_st *, void *, int))dlsym(RTLD_NEXT, "SSL_read");
+    real_ssl_write = (int (*)(struct ssl_st *, const void *, int))dlsym(RTLD_NEXT, "SSL_write");
+    real_socketpair = (int (*)(int, int, int, int *))dlsym(RTLD_NEXT, "socketpair");
 }
 
 void latchkey_hook_reads(const struct latchkey_read_hook *hook) { active = hook; }
+
+void latchkey_refuse_socket_pairs(bool are_refused) { refuses_pairs = are_refused; }
 
 ssize_t latchkey_read_beneath(void *buffer, size_t count)
 {
@@ -35,7 +43,16 @@ int SSL_read(struct ssl_st *connection, void *buffer, int count)
     return (int)hook->reader(hook->context, buffer, (size_t)count);
 }
 
-// Sanitizers watch read(2) themselves.
+int latchkey_write_beneath(const void *buffer, int count) { return real_ssl_write(active->tls, buffer, count); }
+
+int SSL_write(struct ssl_st *connection, const void *buffer, int count)
+{
+    const struct latchkey_read_hook *hook = active;
+    if (hook == NULL || hook->tls != connection || count <= 0) return real_ssl_write(connection, buffer, count);
+    return hook->writer(hook->context, buffer, count);
+}
+
+// Sanitizers watch read(2) and socketpair(2) themselves.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define LATCHKEY_HAS_SANITIZER 1
@@ -51,6 +68,13 @@ ssize_t read(int descriptor, void *buffer, size_t count)
     const struct latchkey_read_hook *hook = active;
     if (hook == NULL || hook->tls != NULL || hook->socket != descriptor) return __read(descriptor, buffer, count);
     return hook->reader(hook->context, buffer, count);
+}
+
+int socketpair(int domain, int type, int protocol, int descriptors[2])
+{
+    if (!refuses_pairs) return real_socketpair(domain, type, protocol, descriptors);
+    errno = EMFILE;
+    return -1;
 }
 
 #endif

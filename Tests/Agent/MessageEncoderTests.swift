@@ -109,7 +109,8 @@ struct MessageEncoderTests {
         var splitter = FrameSplitter()
         let message = message(payload)
         let stream = written(message, by: MessageEncoder(topics), as: .frames)
-        #expect(try splitter.add(stream + stream) == [[0] + (message.envelope?.payload ?? payload)].repeated(2))
+        let contents = try splitter.add(stream + stream).map { Array($0.dropFirst(StreamForm.frameHead)) }
+        #expect(contents == [message.envelope?.payload ?? payload].repeated(2))
     }
 
     @Test("are encoded once for several readers, and kept only so long as they are few", arguments: StreamForm.all)

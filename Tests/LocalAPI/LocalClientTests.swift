@@ -95,7 +95,7 @@ struct LocalClientTests {
     func lineSplitter(size: Int) throws {
         let text = Array("one\n\ntwo three\nfour".utf8)
         var splitter = LineSplitter()
-        var lines: [[UInt8]] = []
+        var lines: [ArraySlice<UInt8>] = []
         for start in stride(from: 0, to: text.count, by: size) {
             lines += try splitter.add(Array(text[start..<min(start + size, text.count)]))
         }

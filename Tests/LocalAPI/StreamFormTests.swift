@@ -56,7 +56,7 @@ struct StreamFormTests {
                 for bytes in batch {
                     switch try LocalRecord(bytes, in: .frames) {
                     case .event(let event): events.append(event)
-                    case .message(let content): contents.append(content)
+                    case .message(let content): contents.append(Array(content))
                     }
                 }
             }
@@ -74,15 +74,19 @@ struct StreamFormTests {
         }
         StreamForm.frames.write("event", data: Array("1".utf8), to: &stream)
         let rest = stream + [0, 0, 0]
-        var (splitter, frames) = (FrameSplitter(), [[UInt8]]())
+        var (splitter, frames) = (FrameSplitter(), [ArraySlice<UInt8>]())
         for start in stride(from: 0, to: rest.count, by: size) {
             frames += try splitter.add(Array(rest[start..<min(start + size, rest.count)]))
         }
-        #expect(
-            frames == [
-                [0], [0] + Array("one".utf8), [0] + [UInt8](repeating: 7, count: 300),
-                [1] + Array(#"{"data":1,"event":"event"}"#.utf8),
-            ])
+        func frame(_ kind: UInt8, _ content: [UInt8]) -> ArraySlice<UInt8> {
+            let head: [UInt8] = [kind, 0, 0, UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
+            return ArraySlice(head + content)
+        }
+        let expected = [
+            frame(0, []), frame(0, Array("one".utf8)), frame(0, [UInt8](repeating: 7, count: 300)),
+            frame(1, Array(#"{"data":1,"event":"event"}"#.utf8)),
+        ]
+        #expect(frames == expected)
     }
 
     @Test("a frame that is longer than any message is refused at its head")

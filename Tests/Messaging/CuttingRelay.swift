@@ -17,6 +17,7 @@ final class CuttingRelay: Sendable {
     private struct State {
         var pairs: [Pair] = []
         var accepted = 0
+        var passed = 0
         var holdsAnswers = false
         var isOver = false
     }
@@ -48,6 +49,9 @@ final class CuttingRelay: Sendable {
 
     /// Connections that were accepted.
     var accepted: Int { state.withLock { $0.accepted } }
+
+    /// How many bytes clients have sent.
+    var passed: Int { state.withLock { $0.passed } }
 
     /// Keeps back what the broker says until the next cut.
     func holdAnswers() { state.withLock { $0.holdsAnswers = true } }
@@ -85,6 +89,8 @@ final class CuttingRelay: Sendable {
                 state.pairs = state.pairs.compactMap { pair in
                     guard let index = watched!.firstIndex(where: { $0.fd == pair.client }) else { return pair }
                     var pair = pair
+                    defer { state.passed += pair.passed }
+                    state.passed -= pair.passed
                     let lives =
                         (watched![index].revents == 0 || ask(&pair))
                         && (watched![index + 1].revents == 0 || answer(pair))

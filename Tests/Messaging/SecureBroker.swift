@@ -12,23 +12,26 @@ struct SecureBroker {
     let bench: Bench
 
     /// - Parameter keepsAll: for clients that are sent more than Mosquitto keeps for one of them by default.
-    init(host: String = "localhost", keepsAll: Bool = false) async throws {
+    init(host: String = "localhost", keepsAll: Bool = false, lines: [String] = []) async throws {
         authority = try TestAuthority()
         server = try authority.identity("broker", dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
         bench = try Bench()
         broker = try await TestBroker(
-            .init(lines: [
-                "allow_anonymous true", "require_certificate true", keepsAll ? "max_queued_messages 0" : "",
-                "cafile \(try bench.write(authority.certificate.pem, to: "ca.pem"))",
-                "certfile \(try bench.write(server.chain[0].pem, to: "server.pem"))",
-                "keyfile \(try bench.write(server.keyPEM, to: "server.key"))",
-            ]), bench: bench, host: host)
+            .init(
+                lines: lines + [
+                    "allow_anonymous true", "require_certificate true", keepsAll ? "max_queued_messages 0" : "",
+                    "cafile \(try bench.write(authority.certificate.pem, to: "ca.pem"))",
+                    "certfile \(try bench.write(server.chain[0].pem, to: "server.pem"))",
+                    "keyfile \(try bench.write(server.keyPEM, to: "server.key"))",
+                ]), bench: bench, host: host)
     }
 
-    func credentials(_ trust: ServerTrust? = nil, from issuer: TestAuthority? = nil) throws -> BrokerCredentials {
-        let identity = try (issuer ?? authority).identity("board", usage: .client)
+    func credentials(
+        _ trust: ServerTrust? = nil, from issuer: TestAuthority? = nil, clientID: String = "board"
+    ) throws -> BrokerCredentials {
+        let identity = try (issuer ?? authority).identity(clientID, usage: .client)
         let trust = trust ?? ServerTrust(host: broker.address.host, anchors: [authority.certificate])
         return BrokerCredentials(
-            clientID: "board", userName: nil, password: nil, tls: try TLSContext(trust: trust, identity: identity))
+            clientID: clientID, userName: nil, password: nil, tls: try TLSContext(trust: trust, identity: identity))
     }
 }

@@ -36,6 +36,14 @@ public struct TLSBuffer {
     /// Whether ``flush()`` has bytes to write.
     public var hasUnsent: Bool { latchkey_bio_unsent(SSL_get_wbio(connection)) > 0 }
 
+    /// Whether there is a buffer, with room for every byte of it.
+    public var isEmpty: Bool {
+        BIO_method_type(SSL_get_wbio(connection)) == BIO_TYPE_BUFFER && !hasUnsent
+    }
+
+    /// Adds a record to a buffer that has room for it. Whether the connection still stands is known by the next read.
+    public func write(_ bytes: [UInt8]) { _ = SSL_write(connection, bytes, Int32(bytes.count)) }
+
     /// Writes buffered bytes until the socket accepts no more. An error appears at the next read.
     public func flush() { _ = latchkey_bio_flush(SSL_get_wbio(connection)) }
 }

@@ -14,7 +14,7 @@ public struct LocalEvents: AsyncSequence, Sendable {
     /// Connects when the first event is requested.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let records: LocalRecords
-        private var waiting: ArraySlice<[UInt8]> = []
+        private var waiting: ArraySlice<ArraySlice<UInt8>> = []
 
         fileprivate init(_ records: LocalRecords) { self.records = records }
 

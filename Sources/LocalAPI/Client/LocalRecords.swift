@@ -5,7 +5,7 @@ import HTTPClient
 /// What the daemon writes to a stream.
 public enum LocalRecord: Sendable {
     /// A message, whose JSON nobody has parsed: in frames its bytes, in NDJSON the JSON text of its data.
-    case message([UInt8])
+    case message(ArraySlice<UInt8>)
     case event(LocalEvent)
 }
 
@@ -47,7 +47,9 @@ public final class LocalRecords {
     ///
     /// - Returns: `nil` at the end.
     /// - Throws: ``LocalAPIError``
-    public func next(isolation actor: isolated (any Actor)? = #isolation) async throws(LocalAPIError) -> [[UInt8]]? {
+    public func next(
+        isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(LocalAPIError) -> [ArraySlice<UInt8>]? {
         let piece: [UInt8]?
         do throws(LocalAPIError) {
             try await open(isolation: actor)
@@ -70,18 +72,18 @@ extension LocalRecord {
     /// At the end of a JSON object these can only be a member of the object itself and its own brace.
     private static let end = #","event":"message"}"#
 
-    /// - Parameter bytes: a line of NDJSON, or the content of a frame after the byte for its kind.
+    /// - Parameter bytes: a line of NDJSON, or a frame.
     /// - Throws: ``LocalAPIError/remote(status:_:)`` for the error with which the daemon breaks off a stream,
     ///   ``LocalAPIError/noAnswer(reason:)`` for anything that is not a record.
-    public init(_ bytes: [UInt8], in form: StreamForm) throws(LocalAPIError) {
+    public init(_ bytes: ArraySlice<UInt8>, in form: StreamForm) throws(LocalAPIError) {
         let (start, end) = (Self.start.utf8.count, bytes.count - Self.end.utf8.count)
         if form == .frames, bytes.first == StreamForm.messageKind {
-            self = .message(Array(bytes.dropFirst()))
+            self = .message(bytes.dropFirst(StreamForm.frameHead))
         } else if form == .frames {
             guard bytes.first == StreamForm.eventKind else { throw LocalEvent.malformed }
-            self = .event(try LocalEvent(parsing: Array(bytes.dropFirst())))
+            self = .event(try LocalEvent(parsing: bytes.dropFirst(StreamForm.frameHead)))
         } else if end > start, bytes.withUnsafeBytes({ Self.isMessage($0, end) }) {
-            self = .message(Array(bytes[start..<end]))
+            self = .message(bytes.dropFirst(start).prefix(end - start))
         } else {
             self = .event(try LocalEvent(parsing: bytes))
         }
@@ -112,7 +114,7 @@ extension LocalEvent {
     }
 
     /// - Parameter line: an event as a line of NDJSON.
-    fileprivate init(parsing line: [UInt8]) throws(LocalAPIError) {
+    fileprivate init(parsing line: ArraySlice<UInt8>) throws(LocalAPIError) {
         guard let json = try? JSON(parsing: line, limit: LineSplitter.limit), let name = json["event"]?.string,
             let data = json["data"]
         else { throw Self.malformed }

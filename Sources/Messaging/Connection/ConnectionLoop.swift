@@ -173,6 +173,7 @@ final class ConnectionLoop {
                     try step(client, client.read())
                     guard client.buffer?.hasUnread == true else { break }
                 }
+                client.acknowledge()
                 let arrived = client.takeArrived()
                 if arrived.count > 0 {
                     pace.received(arrived.count, bytes: arrived.bytes)

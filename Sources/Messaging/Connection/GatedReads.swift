@@ -1,8 +1,15 @@
 import CReadHook
+import Cryptography
 
-/// Has what the library reads from its connection pass a ``PacketGate``. Used on one thread only.
+/// Has what the library reads from its connection pass a ``PacketGate``, and collects the acknowledgements that it
+/// writes meanwhile: each would become a TLS record of its own. Used on one thread only.
 final class GatedReads {
     private var gate: PacketGate
+    private var tls: UnsafeMutableRawPointer?
+    /// What was written and is not in the connection's buffer yet.
+    private var collected: [UInt8] = []
+    /// As much fits into an empty ``TLSBuffer``, whatever TLS adds.
+    private static let mostCollected = 4096
 
     /// - Parameter payloadLimit: the largest payload that the library always gets, in bytes.
     init(payloadLimit: Int) { gate = PacketGate(payloadLimit: payloadLimit) }
@@ -14,6 +21,7 @@ final class GatedReads {
     ///
     /// - Parameter tls: the connection's `SSL *`, whose handshake is over; `nil` without TLS.
     func pass(socket: Int32, tls: UnsafeMutableRawPointer?, _ body: () -> Int32) -> Int32 {
+        self.tls = tls
         let this = Unmanaged.passUnretained(self).toOpaque()
         var hook = latchkey_read_hook(
             socket: socket, tls: tls,
@@ -23,11 +31,34 @@ final class GatedReads {
                 return reads.gate.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count)) {
                     latchkey_read_beneath($0.baseAddress, $0.count)
                 }
+            },
+            writer: { context, bytes, count in
+                guard let context, let bytes else { return -1 }
+                return Unmanaged<GatedReads>.fromOpaque(context).takeUnretainedValue()
+                    .collect(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
             }, context: this)
         return withUnsafePointer(to: &hook) { hook in
             latchkey_hook_reads(hook)
             defer { latchkey_hook_reads(nil) }
             return body()
         }
+    }
+
+    /// Takes what the library writes, unless there may be no room for it later: then it is written as it is.
+    private func collect(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+        if collected.count + bytes.count > Self.mostCollected { writeCollected() }
+        let isFirst = collected.isEmpty
+        guard let tls, !isFirst || bytes.count <= Self.mostCollected && TLSBuffer(tls).isEmpty else {
+            return latchkey_write_beneath(bytes.baseAddress, Int32(bytes.count))
+        }
+        collected += bytes
+        return Int32(bytes.count)
+    }
+
+    /// Writes what was collected, to be called before anything else is written.
+    func writeCollected() {
+        guard !collected.isEmpty else { return }
+        if let tls { TLSBuffer(tls).write(collected) }
+        collected.removeAll(keepingCapacity: true)
     }
 }

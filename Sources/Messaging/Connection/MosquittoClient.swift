@@ -1,4 +1,5 @@
 import CMosquitto
+import CReadHook
 import Cryptography
 import FoundationEssentials
 import Glibc
@@ -45,6 +46,10 @@ final class MosquittoClient {
         self.inbox = inbox
         reads = GatedReads(payloadLimit: inbox.payloadLimit)
         tls = order.credentials.tls
+        // The library writes a byte for each packet that it queues, such as an acknowledgement, to wake a loop of its own
+        // that does not run here. It does without where it cannot have the pair of sockets for that.
+        latchkey_refuse_socket_pairs(true)
+        defer { latchkey_refuse_socket_pairs(false) }
         guard Self.library == MOSQ_ERR_SUCCESS.code,
             let handle = mosquitto_new(order.credentials.clientID, order.cleanSession, nil)
         else { return nil }
@@ -130,6 +135,8 @@ final class MosquittoClient {
         guard tls == nil || connection != nil else { return fault(of: mosquitto_loop_read(handle, 1)) }
         return fault(of: reads.pass(socket: socket, tls: connection) { mosquitto_loop_read(handle, 1) })
     }
+    /// Writes the acknowledgements of the packets read since the last call, in one TLS record.
+    func acknowledge() { if mosquitto_ssl_get(handle) != nil { reads.writeCollected() } }
     func write() -> ClientFault? { fault(of: mosquitto_loop_write(handle, 1)) }
     /// Pings the broker, if a ping is due.
     func keepAlive() -> ClientFault? { fault(of: mosquitto_loop_misc(handle)) }

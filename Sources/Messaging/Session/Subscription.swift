@@ -1,4 +1,5 @@
 import Groundwork
+import Synchronization
 
 /// An element of a ``Subscription``: messages that arrived together.
 public struct Delivery: Sendable {
@@ -29,7 +30,7 @@ public final class Subscription: AsyncSequence, Sendable {
         var hasEnded = false
         /// Takes messages before they wait.
         var taker: Taker?
-        /// Whether the reader, or the taker, is at work on what it was given: what comes meanwhile waits.
+        /// Whether the reader is at work on what it was given: what comes meanwhile waits.
         var isTaken = false
         /// How many are about to pass on what they were given.
         var passing = 0
@@ -49,6 +50,9 @@ public final class Subscription: AsyncSequence, Sendable {
             }
         }
 
+        /// The taker, if the reader has nothing to do first. Only the thread that delivers can change that, and an end.
+        var freeTaker: Taker? { parcels.isEmpty && !isTaken ? taker : nil }
+
         mutating func take() -> Delivery? {
             guard let parcel = parcels.popFirst() else { return nil }
             let messages = parcel[skipped...]
@@ -64,6 +68,8 @@ public final class Subscription: AsyncSequence, Sendable {
     let qos: QoS
     private let bound: Int
     private let state = AsyncCondition(State())
+    /// Held while the taker takes.
+    private let taking = Mutex(())
     private let onEnd: @Sendable () -> Void
 
     /// - Parameters:
@@ -91,6 +97,7 @@ public final class Subscription: AsyncSequence, Sendable {
     /// what ``pass(_:)`` runs may wait for it.
     public func end() async {
         finish()
+        taking.withLock { _ in }
         await state.wait { $0.passing == 0 ? () : nil }
     }
 
@@ -124,24 +131,12 @@ public final class Subscription: AsyncSequence, Sendable {
 
     /// For one thread.
     func deliver(_ parcel: [IncomingMessage]) {
-        let taker = state.change { state -> Taker? in
-            guard !state.hasEnded else { return nil }
-            if let taker = state.taker, state.parcels.isEmpty, !state.isTaken {
-                state.isTaken = true
-                state.passing += 1
-                return taker
-            }
-            state.add(parcel, bound: bound)
-            return nil
-        }
-        // Outside the lock: it may end the subscription.
-        guard let taker else { return }
-        let isDone = taker(parcel[...])
+        // Not inside the state's lock: it may end the subscription. Nor does a change of the state, which would have to ask
+        // the waiting reader each time, come with every parcel.
+        let isDone = taking.withLock { _ in state.read { $0.freeTaker }?(parcel[...]) ?? false }
+        guard !isDone else { return }
         state.change { state in
-            state.passing -= 1
-            guard !state.hasEnded else { return }
-            state.isTaken = false
-            if !isDone { state.add(parcel, bound: bound) }
+            if !state.hasEnded { state.add(parcel, bound: bound) }
         }
     }
 

@@ -63,8 +63,9 @@ final class Following {
     }
 
     /// The records up to the first that is malformed, or up to the error with which the daemon breaks off.
-    private func parsed(_ batch: [[UInt8]]) -> [LocalRecord] {
+    private func parsed(_ batch: [ArraySlice<UInt8>]) -> [LocalRecord] {
         var parsed: [LocalRecord] = []
+        parsed.reserveCapacity(batch.count)
         do throws(LocalAPIError) {
             for bytes in batch where !bytes.isEmpty { parsed.append(try LocalRecord(bytes, in: form)) }
         } catch {

@@ -6,7 +6,7 @@ struct SavedMessage {
     let json: JSON
 
     /// - Throws: ``InputError/unwritable(name:reason:)``
-    init(_ message: [UInt8], in directory: String) throws {
+    init(_ message: ArraySlice<UInt8>, in directory: String) throws {
         var members = (try JSON(parsing: message, limit: .max)).object ?? [:]
         let text = members.removeValue(forKey: "text")?.string
         let bytes =

@@ -20,7 +20,7 @@ extension FuzzTarget {
             let stream = Array(bytes.dropFirst())
             var (whole, pieces) = (LineSplitter(), LineSplitter())
             guard let lines = try? whole.add(stream) else { return .refused }
-            var found: [[UInt8]] = []
+            var found: [ArraySlice<UInt8>] = []
             for start in stride(from: 0, to: stream.count, by: size) {
                 guard let more = try? pieces.add(Array(stream[start..<min(start + size, stream.count)])) else {
                     throw Violation(description: "pieces are no longer than the whole")
@@ -35,7 +35,7 @@ extension FuzzTarget {
             let stream = Array(bytes.dropFirst())
             var (whole, pieces) = (FrameSplitter(), FrameSplitter())
             guard let frames = try? whole.add(stream) else { return .refused }
-            var found: [[UInt8]] = []
+            var found: [ArraySlice<UInt8>] = []
             for start in stride(from: 0, to: stream.count, by: size) {
                 guard let more = try? pieces.add(Array(stream[start..<min(start + size, stream.count)])) else {
                     throw Violation(description: "pieces are no longer than the whole")

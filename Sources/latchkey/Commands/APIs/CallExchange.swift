@@ -41,7 +41,7 @@ struct CallExchange {
         while let batch = next {
             for bytes in batch {
                 switch try LocalRecord(bytes, in: .frames) {
-                case .message(let piece): try answer.take(piece, download)
+                case .message(let piece): try answer.take(Array(piece), download)
                 case .event(let event) where event.name == "upload":
                     // Again, after a refusal that was recovered from: from the first byte.
                     sender?.cancel()

@@ -57,6 +57,8 @@ struct Subscribe: AsyncParsableCommand {
         let following = Following(
             client: options.client, path: "\(broker.path ?? speaker.path)/messages\(query)",
             as: payload == nil ? .lines : .frames, isAlone: true)
+        // An option is looked up among all others at each access, which costs more than a message.
+        let (count, append) = (count, appending())
         var received = 0
         while received != count, let batch = try await following.next() {
             // Those that came together are written together.
@@ -65,7 +67,7 @@ struct Subscribe: AsyncParsableCommand {
                 switch record {
                 case .event(let event): Terminal.error("latchkey: \(EventLine(event).text)")
                 case .message(let message) where received != count:
-                    try append(message, to: &output)
+                    try append(message, &output)
                     received += 1
                 case .message: break
                 }
@@ -74,21 +76,27 @@ struct Subscribe: AsyncParsableCommand {
         }
     }
 
-    private func append(_ message: [UInt8], to output: inout [UInt8]) throws {
-        if let save {
-            let saved = try SavedMessage(message, in: save)
-            output += (options.json ? saved.json.text : text(of: saved.json)).utf8
-        } else if payload == nil, !options.json {
-            output += text(of: (try? JSON(parsing: message, limit: .max)) ?? .null).utf8
-        } else if payload == "line", Terminal.standardOutput.isTerminal {
-            output += Terminal.withoutControls(String(decoding: message, as: UTF8.self)).utf8
-        } else {
-            if payload == "length" {
-                for place in 0..<4 { output.append(UInt8(truncatingIfNeeded: message.count >> (24 - 8 * place))) }
+    /// - Returns: appends what is printed of a message.
+    private func appending() -> (ArraySlice<UInt8>, inout [UInt8]) throws -> Void {
+        let (save, payload, asJSON) = (save, payload, options.json)
+        let (hasLength, isLine) = (payload == "length", payload == "line")
+        let end: UInt8 = payload == "nul" ? 0 : UInt8(ascii: "\n")
+        return { message, output in
+            if let save {
+                let saved = try SavedMessage(message, in: save)
+                output += (asJSON ? saved.json.text : text(of: saved.json)).utf8
+            } else if payload == nil, !asJSON {
+                output += text(of: (try? JSON(parsing: message, limit: .max)) ?? .null).utf8
+            } else if isLine, Terminal.standardOutput.isTerminal {
+                output += Terminal.withoutControls(String(decoding: message, as: UTF8.self)).utf8
+            } else {
+                if hasLength {
+                    for place in 0..<4 { output.append(UInt8(truncatingIfNeeded: message.count >> (24 - 8 * place))) }
+                }
+                output += message
             }
-            output += message
+            if !hasLength { output.append(end) }
         }
-        if payload != "length" { output.append(payload == "nul" ? 0 : UInt8(ascii: "\n")) }
     }
 
     private func text(of message: JSON) -> String {
