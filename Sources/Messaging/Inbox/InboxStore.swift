@@ -49,8 +49,8 @@ public final actor InboxStore {
     private var isClosed = false
     /// What happened when this was opened.
     public private(set) var newsOfOpening: [InboxEvent] = []
-    /// As of the last transaction.
-    var known: [String: InboxStatus] = [:]
+    /// As of the last transaction; nothing while the file is closed.
+    var known: [String: InboxStatus] { file?.statuses ?? [:] }
     /// When messages were last dropped, by inbox.
     private var drops: [String: ContinuousClock.Instant] = [:]
     private static let burst = Duration.seconds(60)
@@ -102,7 +102,6 @@ public final actor InboxStore {
         let filters = try file.filters()
         former.withLock { $0 = Set(filters.subtracting(wanted).compactMap { try? TopicFilter($0) }) }
         if !filters.isSuperset(of: wanted) { try file.setFilters(filters.union(wanted)) }
-        known = try file.statuses()
         self.file = file
         return file
     }
@@ -135,7 +134,6 @@ public final actor InboxStore {
         do {
             let file = try opened()
             let result = try file.transaction(body)
-            known = try file.statuses()
             lastFault.withLock { $0 = nil }
             return result
         } catch {
@@ -194,19 +192,16 @@ public final actor InboxStore {
 
     /// Drops the oldest of an inbox until it keeps to its limits.
     private func makeRoom(_ policy: InboxPolicy, in file: InboxFile) throws(StorageError) -> [Drop] {
-        let (count, bytes) = try file.amount(of: policy.name)
         let earliest = clock().addingTimeInterval(-Double(policy.maxAge.components.seconds))
-        var (left, leftBytes, reasons) = (count, bytes, [Drop]())
-        while left > 0, let oldest = try file.oldest(of: policy.name) {
-            let isOver = left > policy.limitMessages || leftBytes > policy.limitBytes
+        var reasons: [Drop] = []
+        while let now = file.statuses[policy.name], let oldest = try file.oldest(of: policy.name) {
+            let isOver = now.unread + now.dead > policy.limitMessages || now.bytes > policy.limitBytes
             let isOld = oldest.received < earliest && oldest.received >= OutboxPolicy.plausibleSince
             guard isOver || isOld else { break }
-            try file.drop(oldest.id)
-            left -= 1
-            leftBytes -= oldest.size
+            try file.drop(oldest, of: policy.name)
             reasons.append((policy.name, isOver ? .full : .expired))
         }
-        if count > left { try file.count(dropped: count - left, of: policy.name) }
+        if !reasons.isEmpty { try file.count(dropped: reasons.count, of: policy.name) }
         return reasons
     }
 
