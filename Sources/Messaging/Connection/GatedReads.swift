@@ -4,8 +4,12 @@ import CReadHook
 final class GatedReads {
     private var gate: PacketGate
 
-    /// - Parameter payloadLimit: the largest payload that the library always gets, in bytes.
-    init(payloadLimit: Int) { gate = PacketGate(payloadLimit: payloadLimit) }
+    /// - Parameters:
+    ///   - payloadLimit: the largest payload that the library always gets, in bytes.
+    ///   - withholds: which messages of QoS 1 it does not get.
+    init(payloadLimit: Int, withholds: PacketGate.Withholding?) {
+        gate = PacketGate(payloadLimit: payloadLimit, withholds: withholds)
+    }
 
     /// The length of the payload that the library did not get, of the message that it has read last.
     var discarded: Int? { gate.discarded }

@@ -19,6 +19,7 @@ final class MosquittoClient {
     private var report = Report()
     private let inbox: Inbox
     private let reads: GatedReads
+    private let leavesInboxMessages: Bool
     /// Messages that were received and not delivered yet.
     private var received: [IncomingMessage] = []
     private var receivedBytes = 0
@@ -43,7 +44,12 @@ final class MosquittoClient {
     /// - Returns: `nil` when memory runs out or the client id is not UTF-8.
     init?(_ order: ConnectionOrder, inbox: Inbox) {
         self.inbox = inbox
-        reads = GatedReads(payloadLimit: inbox.payloadLimit)
+        leavesInboxMessages = order.leavesInboxMessages
+        var withholds: PacketGate.Withholding?
+        if order.leavesInboxMessages, let inboxes = inbox.standing {
+            withholds = { inboxes.wants(messageTo: $0, retained: $1) }
+        }
+        reads = GatedReads(payloadLimit: inbox.payloadLimit, withholds: withholds)
         tls = order.credentials.tls
         guard Self.library == MOSQ_ERR_SUCCESS.code,
             let handle = mosquitto_new(order.credentials.clientID, order.cleanSession, nil)
@@ -232,7 +238,7 @@ final class MosquittoClient {
     @discardableResult
     func deliver() -> Bool {
         guard !isUnkept, !received.isEmpty else { return !isUnkept }
-        isUnkept = !inbox.deliver(received)
+        isUnkept = !inbox.deliver(received, keeping: !leavesInboxMessages)
         received.removeAll(keepingCapacity: received.count <= 64)
         receivedBytes = 0
         return !isUnkept

@@ -73,6 +73,9 @@ final class InboxFile {
         return dropped
     }
 
+    /// Changes nothing, and takes a write as any change does.
+    func rewriteOwner() throws(StorageError) { try database.run("UPDATE ledger SET owner = owner") }
+
     /// What the broker was asked for, before this start.
     func filters() throws(StorageError) -> Set<String> {
         Set(try database.rows("SELECT text FROM filter") { $0.text(0) })
