@@ -143,6 +143,17 @@ struct InboxStoreTests {
         #expect(path.contains(".damaged-"))
         try await store.keep([message("1")])
         #expect(try await texts(in: store) == ["1"])
+        // With the identity it goes.
+        try await store.clear()
+        #expect(!FileManager.default.fileExists(atPath: path))
+        await store.close()
+        for isOpened in [true, false] {
+            try Data("payload".utf8).write(to: URL(filePath: path))
+            if isOpened { await (try open([try policy()], owner: "another")).close() }
+            if !isOpened { InboxStore.remove(at: bench.path("inbox.db")) }
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.directory.path) == [])
     }
 
     @Test("what each holds is known after every change as the file has it")

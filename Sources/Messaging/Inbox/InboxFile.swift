@@ -33,6 +33,8 @@ final class InboxFile {
 
     /// - Returns: the path of a damaged file that was set aside, if there was one.
     static func open(at path: String) throws(StorageError) -> (file: InboxFile, setAside: String?) {
+        let earlier = SetAsideFiles.paths(of: path)
+        defer { SetAsideFiles.limit(earlier, of: path) }
         let (database, setAside) = try Database.openSettingAsideDamage(path: path, migrations: migrations)
         return (try InboxFile(database), setAside)
     }
@@ -58,7 +60,7 @@ final class InboxFile {
 
     // MARK: Owner and filters
 
-    /// Makes the file this owner's, without the messages of another one.
+    /// Makes the file this owner's, without the messages of another one, also in what was set aside.
     ///
     /// - Returns: how many were dropped.
     func claim(for owner: String) throws(StorageError) -> Int {
@@ -69,7 +71,10 @@ final class InboxFile {
             try database.run("UPDATE ledger SET owner = ?1", .text(owner))
             return count
         }
-        if past != nil { try database.checkpoint() }
+        if past != nil {
+            SetAsideFiles.erase(of: database.path)
+            try database.checkpoint()
+        }
         return dropped
     }
 

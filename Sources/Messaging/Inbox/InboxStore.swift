@@ -85,8 +85,11 @@ public final actor InboxStore {
         return store
     }
 
-    /// Removes a file that is not open, with what is in it.
-    public static func remove(at path: String) { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
+    /// Erases a file that is not open, with what was set aside of it.
+    public static func remove(at path: String) {
+        SetAsideFiles.erase(of: path)
+        for ending in ["", "-wal", "-shm"] { SetAsideFiles.remove(path + ending, of: path) }
+    }
 
     private func open() throws(MessagingError) {
         defer { isOpening = false }
@@ -277,11 +280,12 @@ public final actor InboxStore {
         return try change { try $0.removeAll(of: name) }
     }
 
-    /// Drops everything, for a board that gives up the identity that the messages belong to.
+    /// Drops everything, for a board that gives up the identity that the messages belong to, also what was set aside.
     ///
     /// - Returns: how many messages there were.
     @discardableResult
     public func clear() throws(MessagingError) -> Int {
+        SetAsideFiles.erase(of: path)
         let count = try change { try $0.removeEverything() }
         try use { try $0.database.checkpoint() }
         return count
