@@ -86,6 +86,18 @@ struct FirstBootHelperTests {
         #expect(!WaitingEnrollment.Source.credential.isWiped(by: [file]))
     }
 
+    @Test("says of a credential that is still there why, whoever could not wipe it, and of a file that is gone nothing")
+    func remains() {
+        let (file, credential) = (WaitingEnrollment.Source.file(path: "/f"), WaitingEnrollment.Source.credential)
+        let notFound = "not found in /etc/credstore or /run/credstore"
+        #expect(credential.whyNotWiped(nil, nil) == notFound)
+        #expect(credential.whyNotWiped(["wiped": []], nil) == notFound)
+        #expect(credential.whyNotWiped(["wiped": ["/f"]], nil) == notFound)
+        #expect(credential.whyNotWiped(["wiped": [], "fault": "read-only"], nil) == "read-only")
+        #expect(file.whyNotWiped(nil, nil) == nil && file.whyNotWiped(["wiped": []], nil) == nil)
+        #expect(file.whyNotWiped(nil, "denied") == "denied")
+    }
+
     @Test("reads the first file that is there, and wipes only what has the hash, wherever it is")
     func files() throws {
         try withFolder { folder in
