@@ -157,7 +157,10 @@ public final class Database {
     ///
     /// - Returns: how many rows it inserted, changed or deleted.
     @discardableResult
-    public func run(_ sql: String, _ values: Value...) throws(StorageError) -> Int {
+    public func run(_ sql: String, _ values: Value...) throws(StorageError) -> Int { try run(sql, values) }
+
+    @discardableResult
+    public func run(_ sql: String, _ values: [Value]) throws(StorageError) -> Int {
         let statement = try prepare(sql)
         try statement.bind(values)
         while try statement.step() {}
@@ -175,6 +178,10 @@ public final class Database {
 
     /// Reads the first row of a query, if there is one.
     public func first<Row>(_ sql: String, _ values: Value..., read: (Statement) -> Row) throws(StorageError) -> Row? {
+        try first(sql, values, read: read)
+    }
+
+    public func first<Row>(_ sql: String, _ values: [Value], read: (Statement) -> Row) throws(StorageError) -> Row? {
         let statement = try prepare(sql)
         try statement.bind(values)
         defer { statement.reset() }
@@ -184,6 +191,20 @@ public final class Database {
     /// The row id of the newest row inserted through this connection.
     public var lastInsertedRow: Int64 {
         get throws(StorageError) { sqlite3_last_insert_rowid(try connection.opened()) }
+    }
+
+    /// How many operations the statements of this connection that are still cached have taken, to measure what they
+    /// cost without a clock.
+    var operations: Int {
+        get throws(StorageError) {
+            let handle = try connection.opened()
+            var (count, next) = (0, sqlite3_next_stmt(handle, nil))
+            while let statement = next {
+                count += Int(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0))
+                next = sqlite3_next_stmt(handle, statement)
+            }
+            return count
+        }
     }
 
     // MARK: Transactions

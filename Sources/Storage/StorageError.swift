@@ -39,6 +39,14 @@ public enum StorageError: Explained, Equatable {
         }
     }
 
+    /// Whether the disk is what fails: the file is as it was, and usable once the disk is.
+    public var isOfDisk: Bool {
+        switch self {
+        case .full, .readOnly, .inputOutput: true
+        default: false
+        }
+    }
+
     public var explanation: Explanation {
         switch self {
         case .cannotOpen(let path, let reason):

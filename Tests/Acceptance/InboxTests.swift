@@ -140,6 +140,49 @@ struct InboxTests {
         }
     }
 
+    @Test(
+        "a reset leaves nothing of the messages on the disk, also in damaged files and where the outbox cannot be opened",
+        arguments: [false, true])
+    func erased(cannotOpen: Bool) async throws {
+        try await withLabAndBoard(settings: Self.settings) { lab, board in
+            _ = try await enroll(board, at: lab)
+            await lab.stopBroker(abruptly: true)
+            _ = try await board.ask("publish", "counter", "of the former owner")
+            try await board.stop()
+            let state = board.state.path
+            func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: state) }
+            let outbox = try #require(try files().first { $0.hasPrefix("outbox-") && $0.hasSuffix(".db") })
+            let inbox = outbox.replacing("outbox-", with: "inbox-")
+            let date = ".damaged-2026-01-01T00-00-00Z"
+            for name in [outbox + date, outbox + "-0000000000000001" + date, inbox + date, inbox + date + "-wal"] {
+                let path = "\(state)/\(name)"
+                try Data("of the former owner".utf8).write(to: URL(filePath: path))
+                #expect(chmod(path, 0o600) == 0)
+            }
+            func leftovers() throws -> [String] {
+                try files().filter {
+                    (try? Data(contentsOf: URL(filePath: "\(state)/\($0)")))?.firstRange(of: Data("former owner".utf8))
+                        != nil
+                }
+            }
+            #expect(try leftovers().count >= 5)
+            if cannotOpen { #expect(chmod("\(state)/\(outbox)", 0o644) == 0) }
+            try await board.start()
+            if cannotOpen {
+                _ = try await #require(board.daemon).errors.line(containing: "storage.permissions-too-open")
+            } else {
+                _ = try await board.status { $0.outbox?.depth ?? 0 > 0 }
+            }
+            _ = try await board.ask("reset", "--yes")
+            try await Self.until { try leftovers() == [] }
+        }
+    }
+
+    /// Waits until it has become true; the test's time limit ends it.
+    private static func until(_ condition: () throws -> Bool) async throws {
+        while try !condition() { try await Task.sleep(for: .milliseconds(50)) }
+    }
+
     @Test("an inbox is bounded: the oldest go first, are counted, and reported once; an identity's end empties it")
     func bounded() async throws {
         try await withLabAndBoard(settings: Self.settings) { lab, board in

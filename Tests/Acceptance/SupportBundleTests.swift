@@ -9,7 +9,9 @@ struct SupportBundleTests {
     private static let planted = [
         "hunter2-password", "planted-action-token", "cGxhbnRlZC1wcml2YXRlLWtleQ", "url-user-pw", "5f1c9e-ticket",
         "471108152342",
-        "planted-bearer-value", "eyJhbGciOiJub25lIn0", "9b2f44d0c7a1e6835d90b1f27c4e8a63",
+        "planted-bearer-value", "planted-argument", "planted-name:pw", "planted-word", "planted-psk", "planted-access",
+        "pLanted5Path7Token9abcd", "planted-json-element",
+        "eyJhbGciOiJub25lIn0", "9b2f44d0c7a1e6835d90b1f27c4e8a63",
     ]
 
     /// A journal as it would be if every rule about logs had been broken.
@@ -21,6 +23,9 @@ struct SupportBundleTests {
         -----END PRIVATE KEY-----
         PIN: 471108152342
         Authorization: Bearer planted-bearer-value
+        started /bin/door --password planted-word --user planted-name:pw, psk=planted-psk and access_key: planted-access
+        posted to https://hooks.example/services/T02/B03/pLanted5Path7Token9abcd
+        ran ["/bin/door","--secret","planted-json-element"]
         token eyJhbGciOiJub25lIn0.eyJzdWIiOiJib2FyZCJ9.c2lnbmF0dXJlMQ arrived, as did 9b2f44d0c7a1e6835d90b1f27c4e8a63
         a line that matters
         """
@@ -56,6 +61,13 @@ struct SupportBundleTests {
             name = "a"
             filter = "a"
             command = ["/bin/true", "--token=planted-action-token"]
+            [[actions]]
+            name = "door"
+            filter = "door/open"
+            command = ["/bin/true", "planted-argument", "-u", "planted-name:pw"]
+            [[inbox]]
+            name = "orders"
+            filter = "orders/#"
             """
         try await withLabAndBoard(settings: settings) { lab, board in
             let tools = board.folder.appending(path: "tools")
@@ -76,6 +88,9 @@ struct SupportBundleTests {
             #expect(files["status.json"]?.contains(try #require(status.registration.deviceID)) == true)
             #expect(files["doctor.json"]?.contains("\"checks\"") == true)
             #expect(files["config.json"]?.contains("broker.keep_alive_seconds") == true)
+            for ordinary in ["/bin/true", "door/open", "orders/#", "broker.user_name", "telemetry.topic"] {
+                #expect(files["config.json"]?.contains(ordinary) == true, "\(ordinary)")
+            }
             #expect(files["log.txt"]?.contains("agent") == true)
             #expect(files["journal.txt"]?.contains("a line that matters") == true)
             #expect(files["files.txt"]?.contains("vault.db") == true)

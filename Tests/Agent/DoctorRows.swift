@@ -224,6 +224,10 @@ extension Row {
                 address: "b:8883", isConnected: true, reports: 2,
                 lastReport: BrokerReport(topic: "t/error", text: "may not publish", time: $0.now))
         },
+        Row(BrokerCheck(), "warn", "messages for inboxes wait") {
+            $0.broker = .init(
+                address: "b:8883", isConnected: true, inboxFault: .inboxUnusable(.full(path: "/s/inbox.db")))
+        },
         Row(BrokerCheck(), "warn", "not connected to b:8883 yet") {
             $0.broker = .init(address: "b:8883", isConnected: false)
         },

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("An enrollment that waits for the agent")
 struct EnrollmentContentTests {
-    private static let line =
+    static let line =
         "https://gw.example:8443/connect/device/config?sessionData=a&subjectKeyHash="
         + String(repeating: "0", count: 64)
 
@@ -86,29 +86,72 @@ struct FirstBootHelperTests {
         #expect(!WaitingEnrollment.Source.credential.isWiped(by: [file]))
     }
 
+    @Test("says of a credential that is still there why, whoever could not wipe it, and of a file that is gone nothing")
+    func remains() {
+        let (file, credential) = (WaitingEnrollment.Source.file(path: "/f"), WaitingEnrollment.Source.credential)
+        let notFound = "not found in /etc/credstore or /run/credstore"
+        #expect(credential.whyNotWiped(nil, nil) == notFound)
+        #expect(credential.whyNotWiped(["wiped": []], nil) == notFound)
+        #expect(credential.whyNotWiped(["wiped": ["/f"]], nil) == notFound)
+        #expect(credential.whyNotWiped(["wiped": [], "fault": "read-only"], nil) == "read-only")
+        #expect(file.whyNotWiped(nil, nil) == nil && file.whyNotWiped(["wiped": []], nil) == nil)
+        #expect(file.whyNotWiped(nil, "denied") == "denied")
+    }
+
+    @Test("answers nothing but an enrollment, whatever file the settings name, and takes settings of root alone")
+    func nothingElse() throws {
+        try withFolder { folder in
+            let (file, settings) = ("\(folder)/secret", "\(folder)/latchkey.toml")
+            let line = EnrollmentContentTests.line
+            for text in ["root:$y$j9T$abc:20000:0:99999:7:::\n", "{\"password\":\"hunter2\"}", line + " x", ""] {
+                try Data(text.utf8).write(to: URL(filePath: file))
+                let answer = ask(["do": "read"], [file])
+                #expect(answer["content"] == nil && answer["fault"] != nil)
+                #expect(text.isEmpty || !answer.text.contains(text))
+            }
+            try Data(line.utf8).write(to: URL(filePath: file))
+            try Data("[enrollment]\nfile = \"\(file)\"\n".utf8).write(to: URL(filePath: settings))
+            func read() throws -> JSON {
+                try FirstBootHelper.answer(to: (["do": "read"] as JSON).bytes, settings: settings)
+            }
+            #expect(chmod(settings, 0o644) == 0)
+            #expect(try read()["path"]?.string == file)
+            for mode: mode_t in [0o664, 0o646] {
+                #expect(chmod(settings, mode) == 0)
+                #expect(try read() == ["fault": .string("others than root may write \(settings)")])
+            }
+            #expect(chmod(settings, 0o644) == 0)
+            guard geteuid() == 0 else { return }
+            #expect(chown(settings, 65_534, 0) == 0)
+            #expect(try read()["content"] == nil)
+        }
+    }
+
     @Test("reads the first file that is there, and wipes only what has the hash, wherever it is")
     func files() throws {
         try withFolder { folder in
             let (missing, file, credential) = ("\(folder)/none", "\(folder)/enroll.url", "\(folder)/credential")
-            for path in [file, credential] { try Data("content".utf8).write(to: URL(filePath: path)) }
+            let line = EnrollmentContentTests.line
+            for path in [file, credential] { try Data(line.utf8).write(to: URL(filePath: path)) }
             let read = ask(["do": "read"], [missing, file])
             #expect(read["path"]?.string == file)
-            #expect(read["content"]?.string.flatMap { Base64.decode($0) } == Array("content".utf8))
+            #expect(read["content"]?.string.flatMap { Base64.decode($0) } == Array(line.utf8))
             #expect(ask(["do": "read"], [missing]) == [:])
 
             let other = EnrollmentLedger.hash(of: Array("other".utf8))
             #expect(ask(["do": "wipe", "sha256": .string(other)], [file], [credential]) == ["wiped": []])
             #expect(FileManager.default.fileExists(atPath: file))
-            let hash = EnrollmentLedger.hash(of: Array("content".utf8))
+            let hash = EnrollmentLedger.hash(of: Array(line.utf8))
             let wiped = ask(["do": "wipe", "sha256": .string(hash)], [missing, file], [credential])
             #expect(wiped == ["wiped": [.string(file), .string(credential)]])
             #expect(!FileManager.default.fileExists(atPath: file))
             // What cannot be wiped keeps nothing else from it.
-            try Data("content".utf8).write(to: URL(filePath: credential))
+            try Data(line.utf8).write(to: URL(filePath: credential))
             let both = ask(["do": "wipe", "sha256": .string(hash)], ["\(folder)"], [credential])
             #expect(both["wiped"] == [.string(credential)] && both["fault"] != nil)
             // What power loss left overwritten.
             try Data(repeating: 0, count: 9).write(to: URL(filePath: file))
+            #expect(ask(["do": "read"], [file])["content"] != nil)
             #expect(ask(["do": "wipe", "sha256": .string(other)], [file]) == ["wiped": [.string(file)]])
         }
     }

@@ -143,6 +143,82 @@ struct InboxStoreTests {
         #expect(path.contains(".damaged-"))
         try await store.keep([message("1")])
         #expect(try await texts(in: store) == ["1"])
+        // With the identity it goes.
+        try await store.clear()
+        #expect(!FileManager.default.fileExists(atPath: path))
+        await store.close()
+        for isOpened in [true, false] {
+            try Data("payload".utf8).write(to: URL(filePath: path))
+            if isOpened { await (try open([try policy()], owner: "another")).close() }
+            if !isOpened { InboxStore.remove(at: bench.path("inbox.db")) }
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.directory.path) == [])
+    }
+
+    @Test("what each holds is known after every change as the file has it")
+    func counts() async throws {
+        let policies = [try policy(limitMessages: 40), try policy("few", "t/a", limitMessages: 3)]
+        let store = try await open(policies)
+        func expectAsInFile() async throws {
+            let again = try await open(policies)
+            #expect(try await store.statuses() == again.statuses())
+            await again.close()
+        }
+        try await store.keep((1...50).map { message("\($0)", topic: $0 % 2 == 0 ? "t/a" : "t/b") })
+        try await expectAsInFile()
+        let ids = try await store.page(of: "orders").map(\.id)
+        #expect(try await store.acknowledge(ids[30]...ids[35], of: "orders") == 6)
+        #expect(try await store.acknowledge(1...ids[2], of: "orders") == 3)
+        try await expectAsInFile()
+        for verdict in [ActionVerdict.done, .dead, .dead, .again] {
+            var name = "few"
+            var found = try await store.begin(name)
+            if found == nil {
+                name = "orders"
+                found = try await store.begin(name)
+            }
+            let one = try #require(found)
+            try await store.finish(one.id, of: name, verdict, began: Date(), report: [])
+            try await expectAsInFile()
+        }
+        #expect(try await store.statuses().map(\.dead).reduce(0, +) == 2)
+        // The dead ones are the oldest, and go first.
+        try await store.keep((51...60).map { message("\($0)") })
+        try await expectAsInFile()
+        _ = try await store.revive("orders")
+        _ = try await store.removeAll(of: "few")
+        try await expectAsInFile()
+        await #expect(throws: MessagingError.self) {
+            try await store.change { file in
+                try file.append(("orders", message("lost")))
+                throw StorageError.full(path: "")
+            }
+        }
+        try await expectAsInFile()
+    }
+
+    @Test("no change costs more for the messages that wait")
+    func flat() async throws {
+        func cost(waiting: Int) async throws -> Int {
+            let store = try await InboxStore.open(
+                at: bench.path("\(waiting).db"), owner: "device", policies: [try policy(limitMessages: waiting + 1)])
+            try await store.keep((0..<waiting).map { message("\($0)") })
+            let before = try await store.operations()
+            // The last of them is one too many.
+            for number in 1...3 {
+                try await store.keep([message("new \(number)")])
+                if number == 1 { try await store.acknowledge(1...1, of: "orders") }
+            }
+            let one = try #require(try await store.begin("orders"))
+            try await store.finish(one.id, of: "orders", .dead, began: Date(), report: [])
+            #expect(try await store.statuses().map(\.dead) == [1])
+            let cost = try await store.operations() - before
+            await store.close()
+            return cost
+        }
+        let (few, many) = (try await cost(waiting: 100), try await cost(waiting: 10_000))
+        #expect(few > 100 && many <= few + few / 10)
     }
 
     // MARK: At a broker

@@ -1,6 +1,7 @@
 import Dispatch
 
 @testable import Messaging
+@testable import Storage
 
 extension Outbox {
     /// Keeps the storage thread busy.
@@ -18,4 +19,9 @@ extension Outbox {
             if page.isLast { return texts }
         }
     }
+}
+
+extension InboxStore {
+    /// What the statements have cost so far.
+    func operations() throws -> Int { try use { try $0.database.operations } }
 }

@@ -193,6 +193,26 @@ struct OutboxRoomTests {
         await outbox.close()
     }
 
+    @Test("what was set aside of a former identity's messages goes with them, now or at the next start")
+    func erasureOfDamage() async throws {
+        for isNow in [true, false] {
+            let place = try OutboxPlace()
+            let outbox = try await place.open()
+            for number in 1...100 { try await outbox.accept(OutboxPlace.message(number)) }
+            await outbox.close()
+            try OutboxPlace.overwrite(try place.segments()[0], [0x59], at: 500)
+            let again = try await place.open(isSuspect: true)
+            let name = try #require(await again.status().setAside)
+            #expect(try Data(contentsOf: URL(filePath: name)).firstRange(of: Data("xxx".utf8)) != nil)
+            if isNow { try await again.clear() }
+            await again.close()
+            let next = try await place.open("device-2")
+            #expect(try place.damaged() == [])
+            #expect(await next.status().setAside == nil)
+            await next.close()
+        }
+    }
+
     @Test("segments without messages that a kill left are overwritten at the next start")
     func erasureAfterKill() async throws {
         let file = try place.file()

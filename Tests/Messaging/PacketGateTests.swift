@@ -10,9 +10,10 @@ struct PacketGateTests {
     ///   - bytes: of the broker, of which at most `piece` come at once, with nothing after each.
     ///   - discarded: called with what is missing in each packet that passed.
     private func passed(
-        _ bytes: [UInt8], limit: Int = 10, piece: Int = .max, asking: Int = 1, discarded: (Int) -> Void = { _ in }
+        _ bytes: [UInt8], limit: Int = 10, piece: Int = .max, asking: Int = 1,
+        discarded: (Int) -> Void = { _ in }, withholds: PacketGate.Withholding? = nil
     ) -> [UInt8] {
-        var gate = PacketGate(payloadLimit: limit)
+        var gate = PacketGate(payloadLimit: limit, withholds: withholds)
         var (rest, passed, isPaused) = (bytes[...], [UInt8](), false)
         var buffer = [UInt8](repeating: 0, count: asking)
         var last: Int?
@@ -69,6 +70,34 @@ struct PacketGateTests {
             let passed = passed(packets, piece: piece) { missing.append($0) }
             #expect(passed == message(1) + message(0, topic: topic, qos: qos) + message(2))
             #expect(missing == [payload])
+        }
+    }
+
+    @Test("do not pass if they are messages of QoS 1 that are withheld, and all others do", arguments: pieces)
+    func withheld(piece: Int) {
+        let passing: [[UInt8]] = [
+            packet(0x20, [0, 0]), message(9, topic: 4), message(300, topic: 0), message(5, qos: 0), packet(0xD0, []),
+            packet(0x33, [0, 3] + Array("ttt".utf8) + [0, 1, 9]), packet(0x40, [0, 1]),
+        ]
+        let withheld = [
+            message(0), message(1), message(20_000), packet(0x3A, message(7).dropFirst(2) + []), message(80_000),
+        ]
+        var (sent, expected) = ([UInt8](), [UInt8]())
+        for (number, packet) in passing.enumerated() {
+            sent += withheld[number % withheld.count] + packet
+            expected += packet
+        }
+        for asking in [1, 100] {
+            let passed = passed(sent + withheld[0], piece: piece, asking: asking, withholds: { $0 == "ttt" && !$1 })
+            #expect(passed == expected)
+        }
+    }
+
+    @Test("are refused if their topic is longer than they are, where it has to be known", arguments: pieces)
+    func longTopic(piece: Int) {
+        for content: [UInt8] in [[], [0], [0, 3, 0x74], [0, 3, 0x74, 0x74, 0x74, 0]] {
+            let passed = passed(packet(0x32, content) + message(1), piece: piece, withholds: { _, _ in false })
+            #expect(passed.prefix(6) == [0x32, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
         }
     }
 

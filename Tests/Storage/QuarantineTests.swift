@@ -41,6 +41,40 @@ struct QuarantineTests {
         }
     }
 
+    @Test(
+        "of damaged files that were set aside, the newest stay when there is another, and all are erased when told to")
+    func bounded() throws {
+        func damaged() -> [String] { SetAsideFiles.paths(of: workplace.path).map { String($0.suffix(22)) } }
+        for day in 1...9 {
+            // A segment of the same store beside it.
+            let path = day % 2 == 0 ? workplace.path : workplace.path + "-0000000000000001"
+            try Data("payload".utf8).write(to: URL(filePath: path))
+            chmod(path, 0o600)
+            _ = try Database.setAside(path, now: now.addingTimeInterval(Double(day) * 86_400))
+        }
+        // Not of this store.
+        let other = workplace.path.replacing("test.db", with: "other.db") + ".damaged-2026-11-22T02-03-04Z"
+        try Data("payload".utf8).write(to: URL(filePath: other))
+        let earlier = SetAsideFiles.paths(of: workplace.path)
+        SetAsideFiles.limit(earlier, of: workplace.path)
+        #expect(damaged().count == 9 && damaged() == damaged().sorted())
+        try workplace.write(Data(repeating: 0x41, count: 5000))
+        // What is in use under another name keeps its content.
+        #expect(link(earlier[0], workplace.path + "-in-use") == 0)
+        #expect(link(earlier[1], workplace.path + "-kept") == 0 && link(earlier[8], workplace.path + "-last") == 0)
+        _ = try Database.setAside(workplace.path, now: now.addingTimeInterval(3600))
+        SetAsideFiles.limit(earlier, of: workplace.path)
+        // The one that is new stays whatever its date is: clocks go wrong.
+        #expect(
+            damaged()
+                == ["2026-11-21T03-03-04Z", "2026-11-28T02-03-04Z", "2026-11-29T02-03-04Z", "2026-11-30T02-03-04Z"].map
+            { String(".damaged-\($0)".suffix(22)) })
+        #expect(try workplace.bytes("-in-use") == Data("payload".utf8))
+        unlink(workplace.path + "-last")
+        SetAsideFiles.erase(of: workplace.path)
+        #expect(damaged() == [] && FileManager.default.fileExists(atPath: other))
+    }
+
     @Test("a damaged database is distinguished from a sound one, a newer one and one open to others, which stay")
     func others() throws {
         try workplace.fill(notes: 2)

@@ -20,14 +20,14 @@ extension Link {
     }
 
     /// The outbox is emptied here or at the end of the station, whichever comes first. If the process ends before that,
-    /// it is emptied when it is next opened, which only another identity does.
+    /// it is emptied when it is next opened, which only another identity does. Where no station is open, because the
+    /// outbox cannot be or the broker uses another account, the files are erased.
     private func discarding(_ giveUp: () async throws -> Void) async throws -> Int {
         guard let outbox = station?.outbox else {
+            let former = holder
             try await giveUp()
-            // Messages may wait there from when the broker used this account.
-            if !hasBroker {
-                Station.removeMessages(of: gateway.identity.scope, in: agent.configuration.stateDirectory)
-            }
+            // Another one is of the next identity, which takes no messages over.
+            if holder == nil { eraseFiles() } else if holder == former { erasesFiles = true }
             return 0
         }
         let before = await outbox.status().dropped.formerIdentity
@@ -35,5 +35,10 @@ extension Link {
         _ = try? await outbox.clear()
         let kept = try? await station?.inboxes?.clear()
         return await outbox.status().dropped.formerIdentity - before + (kept ?? 0)
+    }
+
+    /// They must not be open.
+    func eraseFiles() {
+        Station.removeMessages(of: gateway.identity.scope, in: agent.configuration.stateDirectory)
     }
 }

@@ -19,6 +19,11 @@ final actor Link {
     var userStation: Station?
     var userTask: Task<Void, Never>?
     let userChange = AsyncMutex()
+    /// Who has the files of messages open, or opens them: a number for each stay at the broker.
+    private(set) var holder: Int?
+    private var stays = 0
+    /// Whether the holder erases the files once they are closed.
+    var erasesFiles = false
 
     /// Why there is no station, if the outbox is the cause.
     private(set) var outboxFault: MessagingError?
@@ -180,6 +185,9 @@ final actor Link {
                 try await group.next()
             }
         }
+        stays += 1
+        holder = stays
+        defer { letGo() }
         let station = try await Station(
             device: device, session: session, gateway: gateway, settings: agent.configuration,
             network: agent.network, outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
@@ -204,6 +212,12 @@ final actor Link {
         await station.outbox.close()
         await inboxes?.close()
         try ending.get()
+    }
+
+    private func letGo() {
+        holder = nil
+        if erasesFiles { eraseFiles() }
+        erasesFiles = false
     }
 
     private func work(at station: Station, until changes: AsyncStream<GatewayEvent>) async throws {

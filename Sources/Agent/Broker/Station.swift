@@ -109,7 +109,7 @@ struct Station: Sendable {
         try topics.custom(filter: filter)
     }
 
-    /// Removes a gateway's outbox and inboxes, which must not be open, with their messages.
+    /// Erases a gateway's outbox and inboxes, which must not be open, with their messages and what was set aside.
     static func removeMessages(of scope: String, in directory: String) {
         Outbox.remove(at: "\(directory)/\(outboxName(scope))")
         InboxStore.remove(at: "\(directory)/\(inboxName(scope))")

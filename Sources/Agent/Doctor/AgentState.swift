@@ -18,6 +18,8 @@ struct AgentState: Sendable {
         /// Errors that it has reported since the start.
         var reports = 0
         var lastReport: BrokerReport?
+        /// Why messages for inboxes are left to it.
+        var inboxFault: MessagingError?
     }
 
     /// An account other than the default one.

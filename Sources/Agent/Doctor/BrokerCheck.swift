@@ -1,7 +1,8 @@
 import Groundwork
 import Messaging
 
-/// Fails when the broker refuses the connection; warns when there is none at the moment.
+/// Fails when the broker refuses the connection; warns when there is none at the moment, and while messages for inboxes
+/// cannot be taken.
 struct BrokerCheck: HealthCheck {
     static let name = "broker"
     /// The finding whether a person has stopped the account that the broker uses.
@@ -11,6 +12,11 @@ struct BrokerCheck: HealthCheck {
         guard let broker = agent.broker else { return .skip("none before this board is registered") }
         guard agent.found[Self.stopped]?.bool != true else { return .skip("the gateway part is stopped") }
         if broker.isConnected {
+            if let fault = broker.inboxFault {
+                return .warn(
+                    "connected to \(broker.address), where messages for inboxes wait: \(fault.message)",
+                    remedy: fault.remedy ?? "make the disk writable")
+            }
             guard let last = broker.lastReport else { return .pass("connected to \(broker.address)") }
             // Not a warning: a message from others, or from long ago, is not this board's trouble.
             let count = broker.reports == 1 ? "an error" : "\(broker.reports) errors"

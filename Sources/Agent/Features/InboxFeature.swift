@@ -19,7 +19,9 @@ struct InboxFeature: Feature {
         guard let inboxes = await agent.brokerLink?.station?.inboxes else { return [:] }
         do {
             let statuses = try await inboxes.statuses()
-            return statuses.isEmpty ? [:] : ["inboxes": .array(statuses.map(\.report))]
+            var members: [String: JSON] = statuses.isEmpty ? [:] : ["inboxes": .array(statuses.map(\.report))]
+            members["inboxError"] = inboxes.obstacle.map { .object($0.explanation.members) }
+            return members
         } catch {
             return ["inboxError": .object(error.explanation.members)]
         }

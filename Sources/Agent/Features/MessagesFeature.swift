@@ -48,7 +48,7 @@ struct MessagesFeature: Feature {
         guard let status = await link.station?.messenger.status() else { return }
         state.broker = .init(
             address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError,
-            reports: status.reports, lastReport: status.lastReport)
+            reports: status.reports, lastReport: status.lastReport, inboxFault: status.inboxFault)
         state.outbox = .init(
             depth: status.outbox.depth, dropped: status.outbox.dropped.total - status.outbox.dropped.formerIdentity,
             deadLetters: status.outbox.deadLetters,

@@ -8,7 +8,7 @@ enum EnrollmentFile {
     private static let ofOlderImages = "/boot/latchkey/enroll.url"
     static let credential = "latchkey.enroll"
     /// Where credentials come from that only root can write (systemd.exec(5)).
-    private static let credentialStores = ["/etc/credstore", "/run/credstore"]
+    static let credentialStores = ["/etc/credstore", "/run/credstore"]
 
     /// - Parameter setting: `enrollment.file`; empty for none.
     static func paths(_ setting: String) -> [String] {

@@ -30,7 +30,9 @@ public enum FirstBootError: Explained, Equatable {
             Explanation(
                 "enrollment.not-wiped", .configuration,
                 "the enrollment in \(place) was taken, and could not be wiped: \(reason)",
-                remedy: "delete it by hand, with the file system mounted for writing; it is not used again")
+                remedy:
+                    "delete it by hand, with the file system mounted for writing, or in what passes the credential; "
+                    + "it is not used again")
         case .used(let place):
             Explanation(
                 "enrollment.used", .conflict, "the enrollment in \(place) was taken before, and is not used again",

@@ -1,11 +1,13 @@
 import Glibc
 import Groundwork
+import Settings
 
 /// Reads and wipes waiting enrollments where only root may: boot partitions are root's, and a credential's file is.
 /// systemd starts it for each connection to its socket (latchkey-first-boot.socket); it has no network and no secrets.
 ///
-/// The agent says neither a path nor what to write: the paths are those of the settings, and a file is removed only if
-/// it has the content with the hash that the agent names.
+/// The agent says neither a path nor what to write: the paths are those of settings that only root can write, what is
+/// read is answered only if it is an enrollment, and a file is removed only if it has the content with the hash that the
+/// agent names.
 public enum FirstBootHelper {
     static let socket = "/run/latchkey-first-boot.sock"
     private static let requestLimit = 512
@@ -19,9 +21,8 @@ public enum FirstBootHelper {
         var patience = Self.patience
         guard
             setsockopt(STDIN_FILENO, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size)) == 0,
-            let request = receive(), let setting = try? AgentConfiguration.load(path: settings)[FirstBootFeature.file]
+            let request = receive(), let answer = try? answer(to: request, settings: settings).bytes
         else { return }
-        let answer = answer(to: request, files: EnrollmentFile.paths(setting)).bytes
         var sent = 0
         while sent < answer.count {
             let count = answer.withUnsafeBytes {
@@ -30,6 +31,29 @@ public enum FirstBootHelper {
             guard count > 0 || errno == EINTR else { return }
             sent += max(count, 0)
         }
+    }
+
+    /// - Parameter settings: the path of the settings file; `nil` for the usual one.
+    /// - Throws: ``ConfigurationError`` of settings with faults.
+    static func answer(to request: [UInt8], settings: String?) throws(ConfigurationError) -> JSON {
+        let path = settings ?? AgentConfiguration.defaultPath
+        let bytes: [UInt8]
+        do throws(FileFault) {
+            let file = try OpenedFile(path)
+            let status = try file.status()
+            // Nobody else may name a file that root reads.
+            guard [0, geteuid()].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
+                return ["fault": .string("others than root may write \(path)")]
+            }
+            bytes = try BoundedFile.read(file.descriptor, limit: SettingsDocument.limit)
+        } catch {
+            guard settings == nil, error == .system(Errno(ENOENT)) else {
+                throw .unreadable(path: path, reason: "\(error)")
+            }
+            bytes = []
+        }
+        let setting = try AgentConfiguration(bytes: bytes, path: path)[FirstBootFeature.file]
+        return answer(to: request, files: EnrollmentFile.paths(setting))
     }
 
     /// - Parameter request: one JSON object.
@@ -41,6 +65,8 @@ public enum FirstBootHelper {
             for path in files {
                 do {
                     guard let content = try EnrollmentFile.read(path) else { continue }
+                    guard (try? EnrollmentContent(parsing: content, of: path)) != nil || EnrollmentFile.isWiped(content)
+                    else { return ["path": .string(path), "fault": "it is not an enrollment"] }
                     return ["path": .string(path), "content": .string(Base64.encode(content))]
                 } catch {
                     return ["path": .string(path), "fault": .string(error.description)]

@@ -18,6 +18,19 @@ struct WaitingEnrollment: Sendable {
             case .scanner: true
             }
         }
+
+        /// Why it is still there, if root's helper has not wiped it; `nil` if it is not there.
+        ///
+        /// - Parameters:
+        ///   - answer: of root's helper; `nil` if there is none.
+        ///   - fault: why the agent itself could not wipe it.
+        func whyNotWiped(_ answer: JSON?, _ fault: String?) -> String? {
+            if let fault = answer?["fault"]?.string ?? fault { return fault }
+            // A file that is not there any more, or has another content, is not what was taken. A credential is: its
+            // origin may be one that nobody can write, or that everybody can read, such as the kernel's command line.
+            return self == .credential
+                ? "not found in \(EnrollmentFile.credentialStores.joined(separator: " or "))" : nil
+        }
     }
 
     let source: Source
@@ -227,8 +240,7 @@ struct FirstBootService: Sendable {
         let paths = (answer?["wiped"]?.array ?? []).compactMap(\.string)
         if waiting.source.isWiped(by: paths) { return wiped(waiting.place) }
         agent.firstBoot.now = FirstBootProgress(stage: .taken, place: waiting.place)
-        // A credential may come from a place that nobody can write, such as the machine's firmware.
-        guard let reason = answer?["fault"]?.string ?? reason else { return }
+        guard let reason = waiting.source.whyNotWiped(answer, reason) else { return }
         let error = FirstBootError.notWiped(place: waiting.place, reason: reason)
         agent.firstBoot.now = FirstBootProgress(stage: .notWiped, place: waiting.place, problem: error.explanation)
         agent.report(.firstBoot(.notWiped(error)))

@@ -5,9 +5,12 @@
 extension ConnectionLoop {
     /// Delivers what was read.
     ///
-    /// - Throws: if it cannot be kept: the connection ends, and the broker sends it again on the next.
+    /// - Throws: if it cannot be kept: the connection ends, as the library would acknowledge it. On the next one it is
+    ///   left to the broker (``ConnectionOrder/leavesInboxMessages``).
     func deliver(_ client: MosquittoClient) throws(Stop) {
-        guard client.deliver() else { throw .failed(inbox.standing?.fault ?? .notConfirmed) }
+        guard client.deliver() else {
+            throw .failed(inbox.standing?.obstacle ?? .notConfirmed)
+        }
     }
 
     /// Delivers what was read, and lets the library write its acknowledgements.

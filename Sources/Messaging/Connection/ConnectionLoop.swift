@@ -56,7 +56,10 @@ final class ConnectionLoop {
             case .closeRequested(let announcing):
                 if isOpen { disconnect(client, announcing: announcing) }
                 return .closed
-            case .failed(let failure): return .failed(failure, loss: isOpen ? loss : nil)
+            case .failed(let failure):
+                // Ended from this side: no message that was sent is to blame.
+                if case .inboxUnusable = failure { return .failed(failure, loss: nil) }
+                return .failed(failure, loss: isOpen ? loss : nil)
             }
         }
     }

@@ -10,6 +10,9 @@ struct ConnectionOrder: Sendable {
     var presenceTopic: Topic?
     /// Instead of `offline` at that topic.
     var will: Will?
+    /// Whether messages of QoS 1 for inboxes are left to the broker, unread and without an acknowledgement, until
+    /// another connection.
+    var leavesInboxMessages = false
     /// The most messages in flight at once.
     var window = 100
 

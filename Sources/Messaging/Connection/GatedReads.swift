@@ -11,8 +11,12 @@ final class GatedReads {
     /// As much fits into an empty ``TLSBuffer``, whatever TLS adds.
     private static let mostCollected = 4096
 
-    /// - Parameter payloadLimit: the largest payload that the library always gets, in bytes.
-    init(payloadLimit: Int) { gate = PacketGate(payloadLimit: payloadLimit) }
+    /// - Parameters:
+    ///   - payloadLimit: the largest payload that the library always gets, in bytes.
+    ///   - withholds: which messages of QoS 1 it does not get.
+    init(payloadLimit: Int, withholds: PacketGate.Withholding?) {
+        gate = PacketGate(payloadLimit: payloadLimit, withholds: withholds)
+    }
 
     /// The length of the payload that the library did not get, of the message that it has read last.
     var discarded: Int? { gate.discarded }

@@ -20,6 +20,7 @@ final class MosquittoClient {
     private var report = Report()
     private let inbox: Inbox
     private let reads: GatedReads
+    private let leavesInboxMessages: Bool
     /// Messages that were received and not delivered yet.
     private var received: [IncomingMessage] = []
     private var receivedBytes = 0
@@ -44,7 +45,12 @@ final class MosquittoClient {
     /// - Returns: `nil` when memory runs out or the client id is not UTF-8.
     init?(_ order: ConnectionOrder, inbox: Inbox) {
         self.inbox = inbox
-        reads = GatedReads(payloadLimit: inbox.payloadLimit)
+        leavesInboxMessages = order.leavesInboxMessages
+        var withholds: PacketGate.Withholding?
+        if order.leavesInboxMessages, let inboxes = inbox.standing {
+            withholds = { inboxes.wants(messageTo: $0, retained: $1) }
+        }
+        reads = GatedReads(payloadLimit: inbox.payloadLimit, withholds: withholds)
         tls = order.credentials.tls
         // The library writes a byte for each packet that it queues, such as an acknowledgement, to wake a loop of its own
         // that does not run here. It does without where it cannot have the pair of sockets for that.
@@ -239,7 +245,7 @@ final class MosquittoClient {
     @discardableResult
     func deliver() -> Bool {
         guard !isUnkept, !received.isEmpty else { return !isUnkept }
-        isUnkept = !inbox.deliver(received)
+        isUnkept = !inbox.deliver(received, keeping: !leavesInboxMessages)
         received.removeAll(keepingCapacity: received.count <= 64)
         receivedBytes = 0
         return !isUnkept

@@ -3,10 +3,12 @@
 /// The library takes memory for whatever a packet says that it has, up to 256 MB. Of a message that is larger than
 /// anybody takes, it gets the topic and the identifier only, as if there were no payload. So it acknowledges the
 /// message, and the broker does not send it again, even if the connection breaks while the payload is read and
-/// discarded.
+/// discarded. Messages that are withheld the library does not see at all: nothing acknowledges them.
 struct PacketGate {
     /// Reads from the connection: how many bytes; 0 at its end, negative if there are none now or it failed.
     typealias Source = (UnsafeMutableRawBufferPointer) -> Int
+    /// Whether a message of QoS 1 to this topic, retained or not, is withheld.
+    typealias Withholding = @Sendable (_ topic: String, _ isRetained: Bool) -> Bool
 
     /// What comes before the payload of a message: the length of the topic, the longest topic and an identifier.
     private static let mostBeforePayload = 2 + 65_535 + 2
@@ -19,15 +21,16 @@ struct PacketGate {
         case header
         /// In a packet that is passed on; so many bytes are left.
         case passing(left: Int)
-        /// In what comes before the payload of a message that is too large.
+        /// In what comes before the payload of a message that is too large, or may be withheld.
         case opening(length: Int)
-        /// In such a payload.
+        /// In the payload of one that is.
         case discarding(left: Int)
     }
 
     private let limit: Int
+    private let withholds: Withholding?
     private var place = Place.header
-    /// The header of a packet; of a message that is too large, its kind and what comes before its payload.
+    /// The header of a packet; in ``Place/opening(length:)``, its kind and what comes before the payload.
     private var collected: [UInt8] = []
     /// What was collected and is to be passed on, and how much of it was.
     private var ready: [UInt8] = []
@@ -35,8 +38,13 @@ struct PacketGate {
     /// The length of the payload that the packet which was passed on last has lost.
     private(set) var discarded: Int?
 
-    /// - Parameter payloadLimit: the largest payload that is always passed on, in bytes.
-    init(payloadLimit: Int) { limit = min(payloadLimit, Self.most) + Self.mostBeforePayload }
+    /// - Parameters:
+    ///   - payloadLimit: the largest payload that is always passed on, in bytes.
+    ///   - withholds: `nil` if no message is withheld.
+    init(payloadLimit: Int, withholds: Withholding? = nil) {
+        limit = min(payloadLimit, Self.most) + Self.mostBeforePayload
+        self.withholds = withholds
+    }
 
     /// Reads for the library.
     ///
@@ -73,35 +81,54 @@ struct PacketGate {
         for (place, byte) in collected.dropFirst().enumerated() { length |= Int(byte & 0x7F) << (7 * place) }
         discarded = nil
         let kind = collected[0]
-        if last < 0x80, length <= limit {
+        let isMessage = kind >> 4 == 3
+        if last < 0x80, length <= limit, withholds == nil || !isMessage || Self.qos(kind) != 1 {
             pass(then: length > 0 ? .passing(left: length) : .header)
-        } else if last < 0x80, kind >> 4 == 3, Self.qos(kind) <= 1 {
+        } else if last < 0x80, isMessage, Self.qos(kind) <= 1 {
             collected = [kind]
             place = .opening(length: length)
         } else {
-            // Nothing else has a reason to be that large: the library ends the connection at a length that has no end.
-            collected = [kind, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
-            pass(then: .header)
+            // Nothing else has a reason to be that large.
+            refuse(kind)
         }
         return count
     }
 
+    /// The library ends the connection at a length that has no end.
+    private mutating func refuse(_ kind: UInt8) {
+        collected = [kind, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
+        pass(then: .header)
+    }
+
     private mutating func readOpening(of length: Int, from source: Source) -> Int {
         let count = collect(openingEnd - collected.count, from: source)
+        // A topic may say that it is longer than its packet.
+        if count > 0, openingEnd - 1 > length { refuse(collected[0]) }
         guard count > 0, collected.count >= 3, collected.count == openingEnd else { return count }
         let opening = collected.count - 1
-        var (header, left) = ([collected[0]], opening)
+        let payload = length - opening
+        if let withholds, Self.qos(collected[0]) == 1, withholds(openingTopic, collected[0] & 1 == 1) {
+            collected.removeAll()
+            place = payload > 0 ? .discarding(left: payload) : .header
+            return count
+        }
+        let isTooLarge = length > limit
+        var (header, left) = ([collected[0]], isTooLarge ? opening : length)
         repeat {
             header.append(UInt8(left & 0x7F) | (left > 0x7F ? 0x80 : 0))
             left >>= 7
         } while left > 0
         collected.replaceSubrange(0..<1, with: header)
-        discarded = length - opening
-        pass(then: .discarding(left: length - opening))
+        if isTooLarge { discarded = payload }
+        pass(then: isTooLarge ? .discarding(left: payload) : payload > 0 ? .passing(left: payload) : .header)
         return count
     }
 
-    /// How much is collected of a message that is too large, as far as that is known.
+    private var openingTopic: String {
+        String(decoding: collected[3..<3 + (Int(collected[1]) << 8 | Int(collected[2]))], as: UTF8.self)
+    }
+
+    /// How much is collected of a message in ``Place/opening(length:)``, as far as that is known.
     private var openingEnd: Int {
         guard collected.count >= 3 else { return 3 }
         return 3 + (Int(collected[1]) << 8 | Int(collected[2])) + (Self.qos(collected[0]) > 0 ? 2 : 0)

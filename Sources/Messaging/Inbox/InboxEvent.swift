@@ -9,6 +9,10 @@ public enum InboxEvent: Sendable, Equatable {
     case formerIdentity(count: Int)
     /// The file was damaged and is kept under this path.
     case setAside(path: String)
+    /// Messages cannot be kept: those of QoS 1 stay at the broker. Reported once, until they are kept again.
+    case notKept(MessagingError)
+    /// The broker is asked for what it still has.
+    case keptAgain
 
     public enum DropReason: String, Sendable, CaseIterable {
         case full
@@ -36,6 +40,10 @@ extension InboxEvent: ReportedEvent {
                 ["count": .integer(Int64(count))])
         case .setAside(let path):
             EventReport("inbox.set-aside", .trouble, "the inbox was damaged and is kept as \(path)")
+        case .notKept(let error): EventReport("inbox.not-kept", error: error)
+        case .keptAgain:
+            EventReport(
+                "inbox.kept-again", .notable, "messages for inboxes are kept again; the broker sends what it has")
         }
     }
 }

@@ -11,13 +11,24 @@ extension InboxFile {
             "UPDATE message SET attempts = max(0, attempts + ?2) WHERE id = ?1", .integer(id), .integer(Int64(count)))
     }
 
-    func setDead(_ id: Int64) throws(StorageError) {
-        try database.run("UPDATE message SET dead = 1 WHERE id = ?1", .integer(id))
+    func setDead(_ id: Int64, of inbox: String) throws(StorageError) {
+        let count = try database.run(
+            "UPDATE message SET dead = 1 WHERE id = ?1 AND inbox = ?2 AND dead = 0", .integer(id), .text(inbox))
+        try changeEnds(of: inbox) { status in
+            status.unread -= count
+            status.dead += count
+        }
     }
 
     /// - Returns: how many messages wait again.
     func revive(_ inbox: String) throws(StorageError) -> Int {
-        try database.run("UPDATE message SET dead = 0, attempts = 0 WHERE inbox = ?1 AND dead = 1", .text(inbox))
+        let count = try database.run(
+            "UPDATE message SET dead = 0, attempts = 0 WHERE inbox = ?1 AND dead = 1", .text(inbox))
+        try changeEnds(of: inbox) { status in
+            status.unread += count
+            status.dead -= count
+        }
+        return count
     }
 
     /// - Parameter report: as the local API shows it.

@@ -38,5 +38,6 @@ extension InboxFile {
     func removeAdded(_ name: String) throws(StorageError) {
         try database.run("DELETE FROM added WHERE name = ?1", .text(name))
         try database.run("DELETE FROM inbox WHERE name = ?1", .text(name))
+        change(name) { $0.dropped = 0 }
     }
 }

@@ -27,29 +27,40 @@ final class InboxFile {
     ]
 
     let database: Database
+    /// What each inbox holds, without those that hold nothing and have dropped nothing. Counted once, when the file is
+    /// opened, and kept up with each change: no change takes longer for what waits.
+    private(set) var statuses: [String: InboxStatus] = [:]
 
     /// - Returns: the path of a damaged file that was set aside, if there was one.
     static func open(at path: String) throws(StorageError) -> (file: InboxFile, setAside: String?) {
+        let earlier = SetAsideFiles.paths(of: path)
+        defer { SetAsideFiles.limit(earlier, of: path) }
         let (database, setAside) = try Database.openSettingAsideDamage(path: path, migrations: migrations)
-        return (InboxFile(database), setAside)
+        return (try InboxFile(database), setAside)
     }
 
-    private init(_ database: Database) { self.database = database }
+    private init(_ database: Database) throws(StorageError) {
+        self.database = database
+        statuses = try counted()
+    }
 
     /// Does all of `body` or nothing.
     func transaction<Result>(_ body: (InboxFile) throws -> Result) throws(StorageError) -> Result {
+        let before = statuses
         do {
             return try database.transaction { try body(self) }
         } catch let error as StorageError {
+            statuses = before
             throw error
         } catch {
+            statuses = before
             throw .refused(path: database.path, reason: "\(error)")
         }
     }
 
     // MARK: Owner and filters
 
-    /// Makes the file this owner's, without the messages of another one.
+    /// Makes the file this owner's, without the messages of another one, also in what was set aside.
     ///
     /// - Returns: how many were dropped.
     func claim(for owner: String) throws(StorageError) -> Int {
@@ -60,9 +71,15 @@ final class InboxFile {
             try database.run("UPDATE ledger SET owner = ?1", .text(owner))
             return count
         }
-        if past != nil { try database.checkpoint() }
+        if past != nil {
+            SetAsideFiles.erase(of: database.path)
+            try database.checkpoint()
+        }
         return dropped
     }
+
+    /// Changes nothing, and takes a write as any change does.
+    func rewriteOwner() throws(StorageError) { try database.run("UPDATE ledger SET owner = owner") }
 
     /// What the broker was asked for, before this start.
     func filters() throws(StorageError) -> Set<String> {
@@ -89,6 +106,14 @@ final class InboxFile {
             .integer(Int64(message.keptSize)), .real(message.receivedAt.timeIntervalSince1970),
             .integer(Int64(message.qos.rawValue)), .integer(message.retained ? 1 : 0), .text(message.topic),
             .blob(message.payload))
+        let id = try database.lastInsertedRow
+        change(row.inbox) { status in
+            status.unread += 1
+            status.bytes += message.keptSize
+            status.first = status.first ?? id
+            status.last = id
+            status.oldest = status.oldest ?? message.receivedAt
+        }
     }
 
     /// The oldest messages after `id`, of which the first may be larger than `bytes`.
@@ -119,57 +144,94 @@ final class InboxFile {
 
     /// - Returns: how many there were.
     func remove(_ ids: ClosedRange<Int64>, of inbox: String) throws(StorageError) -> Int {
-        try database.run(
-            "DELETE FROM message WHERE inbox = ?1 AND dead = 0 AND id BETWEEN ?2 AND ?3", .text(inbox),
-            .integer(ids.lowerBound), .integer(ids.upperBound))
+        let range: [Value] = [.text(inbox), .integer(ids.lowerBound), .integer(ids.upperBound)]
+        let these = "FROM message WHERE inbox = ?1 AND dead = 0 AND id BETWEEN ?2 AND ?3"
+        let bytes = try database.first("SELECT total(size) \(these)", range) { Int($0.int64(0)) } ?? 0
+        let count = try database.run("DELETE \(these)", range)
+        try changeEnds(of: inbox) { status in
+            status.unread -= count
+            status.bytes -= bytes
+        }
+        return count
     }
 
     func removeAll(of inbox: String) throws(StorageError) -> Int {
-        try database.run("DELETE FROM message WHERE inbox = ?1", .text(inbox))
+        let count = try database.run("DELETE FROM message WHERE inbox = ?1", .text(inbox))
+        try changeEnds(of: inbox) { ($0.unread, $0.dead, $0.bytes) = (0, 0, 0) }
+        return count
     }
 
     /// - Returns: how many messages there were.
     func removeEverything() throws(StorageError) -> Int {
         let count = try database.run("DELETE FROM message")
         for table in ["inbox", "run", "filter", "added"] { try database.run("DELETE FROM \(table)") }
+        statuses = [:]
         return count
     }
 
-    /// All messages and what they take.
-    func amount(of inbox: String) throws(StorageError) -> (count: Int, bytes: Int) {
-        try database.first("SELECT count(*), total(size) FROM message WHERE inbox = ?1", .text(inbox)) {
-            (Int($0.int64(0)), Int($0.int64(1)))
-        } ?? (0, 0)
-    }
+    /// A message as far as it counts.
+    typealias Entry = (id: Int64, size: Int, received: Date, isDead: Bool)
 
     /// The oldest message of all, dead ones too.
-    func oldest(of inbox: String) throws(StorageError) -> (id: Int64, size: Int, received: Date)? {
+    func oldest(of inbox: String) throws(StorageError) -> Entry? {
         try database.first(
             """
-            SELECT id, size, received FROM message
+            SELECT id, size, received, dead FROM message
             WHERE id = (SELECT min(id) FROM message WHERE inbox = ?1 AND dead = 1)
                 OR id = (SELECT min(id) FROM message WHERE inbox = ?1 AND dead = 0) ORDER BY id
             """, .text(inbox)
-        ) { ($0.int64(0), Int($0.int64(1)), Date(timeIntervalSince1970: $0.double(2))) }
+        ) { ($0.int64(0), Int($0.int64(1)), Date(timeIntervalSince1970: $0.double(2)), $0.int64(3) != 0) }
     }
 
-    func drop(_ id: Int64) throws(StorageError) { try database.run("DELETE FROM message WHERE id = ?1", .integer(id)) }
+    func drop(_ message: Entry, of inbox: String) throws(StorageError) {
+        try database.run("DELETE FROM message WHERE id = ?1", .integer(message.id))
+        try changeEnds(of: inbox) { status in
+            if message.isDead { status.dead -= 1 } else { status.unread -= 1 }
+            status.bytes -= message.size
+        }
+    }
 
     func count(dropped: Int, of inbox: String) throws(StorageError) {
         try database.run(
             "INSERT INTO inbox VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dropped = dropped + ?2", .text(inbox),
             .integer(Int64(dropped)))
+        change(inbox) { $0.dropped += dropped }
     }
 
-    /// All that is known of each inbox.
-    func statuses() throws(StorageError) -> [String: InboxStatus] {
+    // MARK: What each holds
+
+    func change(_ inbox: String, _ body: (inout InboxStatus) -> Void) {
+        var status = statuses[inbox] ?? InboxStatus(name: inbox)
+        body(&status)
+        statuses[inbox] = status.unread + status.dead + status.dropped > 0 ? status : nil
+    }
+
+    /// As ``change(_:_:)``, for a change after which other messages may be the oldest and the newest.
+    func changeEnds(of inbox: String, _ body: (inout InboxStatus) -> Void) throws(StorageError) {
+        let waiting = "FROM message WHERE inbox = ?1 AND dead = 0 ORDER BY id"
+        let oldest = try database.first("SELECT id, received \(waiting) LIMIT 1", .text(inbox)) {
+            (id: $0.int64(0), received: Date(timeIntervalSince1970: $0.double(1)))
+        }
+        let newest = try database.first("SELECT id \(waiting) DESC LIMIT 1", .text(inbox)) { $0.int64(0) }
+        change(inbox) { status in
+            body(&status)
+            (status.first, status.oldest, status.last) = (oldest?.id, oldest?.received, newest)
+        }
+    }
+
+    /// All that is known of each inbox, from every message.
+    private func counted() throws(StorageError) -> [String: InboxStatus] {
         var found: [String: InboxStatus] = [:]
         for (name, dropped) in try database.rows("SELECT name, dropped FROM inbox", read: { ($0.text(0), $0.int64(1)) })
         {
             found[name] = InboxStatus(name: name, dropped: Int(dropped))
         }
         let rows = try database.rows(
-            "SELECT inbox, dead, count(*), sum(size), min(id), max(id), min(received) FROM message GROUP BY inbox, dead",
+            """
+            SELECT m.inbox, m.dead, m.messages, m.bytes, m.first, m.last, message.received FROM (
+                SELECT inbox, dead, count(*) messages, sum(size) bytes, min(id) first, max(id) last
+                FROM message GROUP BY inbox, dead) m JOIN message ON message.id = m.first
+            """,
             read: {
                 (
                     $0.text(0), $0.int64(1) != 0, Int($0.int64(2)), Int($0.int64(3)), $0.int64(4), $0.int64(5),

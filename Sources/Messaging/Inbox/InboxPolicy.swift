@@ -30,6 +30,10 @@ public struct InboxPolicy: Sendable, Equatable {
     }
 
     func wants(_ message: IncomingMessage) -> Bool {
-        (takesRetained || !message.retained) && filter.matches(message.topic)
+        wants(messageTo: message.topic, retained: message.retained)
+    }
+
+    func wants(messageTo topic: String, retained: Bool) -> Bool {
+        (takesRetained || !retained) && filter.matches(topic)
     }
 }

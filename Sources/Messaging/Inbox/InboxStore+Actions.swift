@@ -23,7 +23,7 @@ extension InboxStore {
         try change { file in
             switch verdict {
             case .done: _ = try file.remove(id...id, of: name)
-            case .dead: try file.setDead(id)
+            case .dead: try file.setDead(id, of: name)
             case .again: break
             }
             try file.addRun(of: name, began: began, report: report)

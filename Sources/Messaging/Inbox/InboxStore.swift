@@ -21,14 +21,17 @@ public final actor InboxStore {
     private struct Demand {
         /// Of the settings.
         let settled: [InboxPolicy]
+        /// Whether ``added`` is all that the file has.
+        var isComplete = false
         var added: [InboxPolicy] = []
         /// Of all.
         var filters: [TopicFilter: QoS] = [:]
 
-        init(_ settled: [InboxPolicy], _ added: [InboxPolicy]) {
+        init(_ settled: [InboxPolicy], added: [InboxPolicy]? = nil) {
             self.settled = settled
-            self.added = added
-            for policy in settled + added where (filters[policy.filter] ?? .atMostOnce) == .atMostOnce {
+            self.added = added ?? []
+            isComplete = added != nil
+            for policy in settled + self.added where (filters[policy.filter] ?? .atMostOnce) == .atMostOnce {
                 filters[policy.filter] = policy.qos
             }
         }
@@ -41,16 +44,18 @@ public final actor InboxStore {
     /// What the broker is asked for at each connection.
     nonisolated var filters: [TopicFilter: QoS] { demand.withLock { $0.filters } }
     nonisolated let former = Mutex<Set<TopicFilter>>([])
-    private nonisolated let lastFault = Mutex<MessagingError?>(nil)
+    /// The messages that could not be kept last; `nil` while they are kept.
+    nonisolated let unkept = Mutex<Unkept?>(nil)
 
     private let owner: String
     private let clock: @Sendable () -> Date
     private var file: InboxFile?
+    private var isOpening = true
     private var isClosed = false
     /// What happened when this was opened.
     public private(set) var newsOfOpening: [InboxEvent] = []
-    /// As of the last transaction.
-    var known: [String: InboxStatus] = [:]
+    /// As of the last transaction; nothing while the file is closed.
+    var known: [String: InboxStatus] { file?.statuses ?? [:] }
     /// When messages were last dropped, by inbox.
     private var drops: [String: ContinuousClock.Instant] = [:]
     private static let burst = Duration.seconds(60)
@@ -59,12 +64,13 @@ public final actor InboxStore {
         self.path = path
         self.owner = owner
         self.clock = clock
-        demand = Mutex(Demand(policies, []))
+        demand = Mutex(Demand(policies))
     }
 
-    nonisolated func take(added: [InboxPolicy]) { demand.withLock { $0 = Demand($0.settled, added) } }
+    nonisolated func take(added: [InboxPolicy]) { demand.withLock { $0 = Demand($0.settled, added: added) } }
 
-    /// Opens or makes the file; a damaged one is set aside.
+    /// Opens or makes the file; a damaged one is set aside. On a disk that fails, such as a full one, it is opened as
+    /// soon as that is possible; until then messages stay at the broker.
     ///
     /// - Parameters:
     ///   - path: the database; its directory exists.
@@ -79,19 +85,30 @@ public final actor InboxStore {
         return store
     }
 
-    /// Removes a file that is not open, with what is in it.
-    public static func remove(at path: String) { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
+    /// Erases a file that is not open, with what was set aside of it.
+    public static func remove(at path: String) {
+        SetAsideFiles.erase(of: path)
+        for ending in ["", "-wal", "-shm"] { SetAsideFiles.remove(path + ending, of: path) }
+    }
 
-    private func open() throws(MessagingError) { _ = try use { _ in } }
+    private func open() throws(MessagingError) {
+        defer { isOpening = false }
+        do throws(MessagingError) {
+            _ = try use { _ in }
+        } catch {
+            guard case .inboxUnusable(let fault) = error, fault.isOfDisk else { throw error }
+            noteUnkept(bytes: 0, error)
+        }
+    }
 
     /// The open file; opened where it is not.
     private func opened() throws(StorageError) -> InboxFile {
         if let file { return file }
         guard !isClosed else { throw .closed(path: path) }
         let (file, setAside) = try InboxFile.open(at: path)
-        if let setAside { newsOfOpening.append(.setAside(path: setAside)) }
+        if let setAside { note(.setAside(path: setAside)) }
         let dropped = try file.claim(for: owner)
-        if dropped > 0 { newsOfOpening.append(.formerIdentity(count: dropped)) }
+        if dropped > 0 { note(.formerIdentity(count: dropped)) }
         // What the settings have taken over is theirs.
         let settled = Set(demand.withLock { $0.settled.map(\.name) })
         let added = try file.added()
@@ -102,13 +119,14 @@ public final actor InboxStore {
         let filters = try file.filters()
         former.withLock { $0 = Set(filters.subtracting(wanted).compactMap { try? TopicFilter($0) }) }
         if !filters.isSuperset(of: wanted) { try file.setFilters(filters.union(wanted)) }
-        known = try file.statuses()
         self.file = file
         return file
     }
 
-    /// Why messages could not be kept.
-    nonisolated var fault: MessagingError? { lastFault.withLock { $0 } }
+    /// Reports what happened, while this is being opened to whoever opens it.
+    func note(_ news: InboxEvent) {
+        if isOpening { newsOfOpening.append(news) } else { events.send(news) }
+    }
 
     public func close() {
         file?.database.close()
@@ -121,7 +139,6 @@ public final actor InboxStore {
     func use<Result>(_ body: (InboxFile) throws -> Result) throws(MessagingError) -> Result {
         do {
             let result = try body(try opened())
-            lastFault.withLock { $0 = nil }
             return result
         } catch {
             throw closed(after: error)
@@ -135,8 +152,6 @@ public final actor InboxStore {
         do {
             let file = try opened()
             let result = try file.transaction(body)
-            known = try file.statuses()
-            lastFault.withLock { $0 = nil }
             return result
         } catch {
             throw closed(after: error)
@@ -146,16 +161,20 @@ public final actor InboxStore {
     private func closed(after error: any Error) -> MessagingError {
         file?.database.close()
         file = nil
-        let fault = MessagingError.inboxUnusable(error as? StorageError ?? .refused(path: path, reason: "\(error)"))
-        lastFault.withLock { $0 = fault }
-        return fault
+        return .inboxUnusable(error as? StorageError ?? .refused(path: path, reason: "\(error)"))
     }
 
     // MARK: Keeping
 
     nonisolated func wants(_ message: IncomingMessage) -> Bool {
+        wants(messageTo: message.topic, retained: message.retained)
+    }
+
+    /// - Returns: true of everything while it is not known which inboxes were added.
+    nonisolated func wants(messageTo topic: String, retained: Bool) -> Bool {
         demand.withLock { demand in
-            demand.settled.contains { $0.wants(message) } || demand.added.contains { $0.wants(message) }
+            !demand.isComplete || demand.settled.contains { $0.wants(messageTo: topic, retained: retained) }
+                || demand.added.contains { $0.wants(messageTo: topic, retained: retained) }
         }
     }
 
@@ -165,7 +184,7 @@ public final actor InboxStore {
     nonisolated func keepAndWait(_ messages: [IncomingMessage]) -> Bool {
         let wanted = messages.filter(wants)
         guard !wanted.isEmpty else { return true }
-        let isKept = NamedThread.storage.waiting { await (try? self.keep(wanted)) != nil }
+        let isKept = NamedThread.storage.waiting { await self.keepOrNote(wanted) }
         killPoint("inbox-kept")
         return isKept
     }
@@ -194,19 +213,16 @@ public final actor InboxStore {
 
     /// Drops the oldest of an inbox until it keeps to its limits.
     private func makeRoom(_ policy: InboxPolicy, in file: InboxFile) throws(StorageError) -> [Drop] {
-        let (count, bytes) = try file.amount(of: policy.name)
         let earliest = clock().addingTimeInterval(-Double(policy.maxAge.components.seconds))
-        var (left, leftBytes, reasons) = (count, bytes, [Drop]())
-        while left > 0, let oldest = try file.oldest(of: policy.name) {
-            let isOver = left > policy.limitMessages || leftBytes > policy.limitBytes
+        var reasons: [Drop] = []
+        while let now = file.statuses[policy.name], let oldest = try file.oldest(of: policy.name) {
+            let isOver = now.unread + now.dead > policy.limitMessages || now.bytes > policy.limitBytes
             let isOld = oldest.received < earliest && oldest.received >= OutboxPolicy.plausibleSince
             guard isOver || isOld else { break }
-            try file.drop(oldest.id)
-            left -= 1
-            leftBytes -= oldest.size
+            try file.drop(oldest, of: policy.name)
             reasons.append((policy.name, isOver ? .full : .expired))
         }
-        if count > left { try file.count(dropped: count - left, of: policy.name) }
+        if !reasons.isEmpty { try file.count(dropped: reasons.count, of: policy.name) }
         return reasons
     }
 
@@ -264,11 +280,12 @@ public final actor InboxStore {
         return try change { try $0.removeAll(of: name) }
     }
 
-    /// Drops everything, for a board that gives up the identity that the messages belong to.
+    /// Drops everything, for a board that gives up the identity that the messages belong to, also what was set aside.
     ///
     /// - Returns: how many messages there were.
     @discardableResult
     public func clear() throws(MessagingError) -> Int {
+        SetAsideFiles.erase(of: path)
         let count = try change { try $0.removeEverything() }
         try use { try $0.database.checkpoint() }
         return count

@@ -149,16 +149,20 @@ public final actor Outbox {
         emptied.finish()
     }
 
-    /// Drops the messages of another owner and makes the file this owner's.
+    /// Drops the messages of another owner, also what was set aside of them, and makes the file this owner's.
     private func claim(_ file: OutboxFile, for owner: String) throws(StorageError) {
         let former = try file.owner()
         guard former != owner else { return }
-        if former != nil { droppedAtOpening = try removeAll(from: file) }
+        if former != nil {
+            SetAsideFiles.erase(of: path)
+            setAside = nil
+            droppedAtOpening = try removeAll(from: file)
+        }
         try file.setOwner(owner)
     }
 
     /// Drops everything, for a board that gives up the identity that the messages belong to. The messages are counted
-    /// as dropped and erased from the file.
+    /// as dropped and erased from the file, and so is what was set aside.
     ///
     /// - Returns: how many messages and dead letters there were.
     /// - Throws: ``MessagingError``: `outboxUnusable`, `outboxClosed`
@@ -167,6 +171,8 @@ public final actor Outbox {
         guard let store else { throw .outboxClosed(path: path) }
         // Requests already made are answered first.
         write()
+        if !path.isEmpty { SetAsideFiles.erase(of: path) }
+        setAside = nil
         do {
             return try removeAll(from: store)
         } catch {

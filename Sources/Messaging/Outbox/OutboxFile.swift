@@ -24,6 +24,8 @@ final class OutboxFile: OutboxStore {
     ) throws(StorageError) -> (store: OutboxFile, setAside: String?) {
         var options = OutboxDatabase.options(policy)
         if checkingAll { options.checkedBytes = .max }
+        let earlier = SetAsideFiles.paths(of: path)
+        defer { SetAsideFiles.limit(earlier, of: path) }
         var (database, setAside) = try Database.openSettingAsideDamage(
             path: path, migrations: OutboxDatabase.migrations, options: options)
         while true {
@@ -278,10 +280,11 @@ extension OutboxShare {
 }
 
 extension Outbox {
-    /// Removes the files of an outbox, which must not be open, with the messages that wait in it.
+    /// Erases the files of an outbox, which must not be open, with the messages that wait in it and what was set aside.
     public static func remove(at path: String) {
         // Segments without their database would still be found, but not the other way round.
         try? SegmentLog.remove(at: path)
-        for ending in ["-wal", "-shm", ""] { unlink(path + ending) }
+        SetAsideFiles.erase(of: path)
+        for ending in ["-wal", "-shm", ""] { SetAsideFiles.remove(path + ending, of: path) }
     }
 }

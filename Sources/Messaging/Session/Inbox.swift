@@ -102,11 +102,17 @@ final class Inbox: Sendable {
         return subscription
     }
 
+    /// - Parameter isKeeping: whether what standing subscriptions want is written; otherwise nothing of QoS 1 that they
+    ///   want is among the messages.
     /// - Returns: whether the messages may be acknowledged: what standing subscriptions want of them is on the disk.
     @discardableResult
-    func deliver(_ messages: [IncomingMessage]) -> Bool {
+    func deliver(_ messages: [IncomingMessage], keeping isKeeping: Bool = true) -> Bool {
         let standing = standing
-        if let standing, !standing.keepAndWait(messages) { return false }
+        if let standing {
+            guard isKeeping ? standing.keepAndWait(messages) : !standing.wantsPromised(of: messages) else {
+                return false
+            }
+        }
         var accepted = messages
         var isClaimed: [Bool] = []
         var parcels: [(Subscription, [IncomingMessage])] = []

@@ -53,6 +53,8 @@ public final actor Messenger {
     var ending: Set<TopicFilter> = []
     var awaitedAnswers: [TopicFilter: [CheckedContinuation<Bool, Never>]] = [:]
     private var pace: SendPace
+    /// When it is tried next whether messages for inboxes can be kept again.
+    private var roomDue = ContinuousClock.now
 
     /// - Parameters:
     ///   - inboxes: what is subscribed to at every connection, and on the disk before it is acknowledged.
@@ -77,7 +79,8 @@ public final actor Messenger {
         let counts = inbox.counts
         return MessengerStatus(
             state: state, since: since, broker: address, attempts: attempts, lastError: lastError,
-            outbox: await outbox.status(), sent: await outbox.sent, acknowledged: acknowledged,
+            inboxFault: inbox.standing?.obstacle, outbox: await outbox.status(), sent: await outbox.sent,
+            acknowledged: acknowledged,
             received: counts.received, unclaimed: counts.unclaimed, oversized: counts.oversized,
             reports: counts.reports, lastReport: counts.lastReport)
     }
@@ -130,6 +133,11 @@ public final actor Messenger {
                 // A connection that makes progress is retried soon, however often it breaks.
                 if acknowledged > acknowledgedBefore { backoff.reset() }
                 if let start = opened.at, ContinuousClock.now - start >= settings.steadyAfter { backoff.reset() }
+                if case .inboxUnusable = error {
+                    // The next connection does without the inboxes, so it need not wait.
+                    backoff.reset()
+                    roomDue = .now + settings.roomCheck
+                }
                 await pauseBeforeRetry(after: error, for: max(backoff.next(), settings.leastDelay()))
             } else {
                 events.send(.disconnected(address))
@@ -141,7 +149,8 @@ public final actor Messenger {
     /// One connection from its credentials to its end.
     private func connect() async -> (ending: ConnectionEnding, at: ContinuousClock.Instant?) {
         reconnectsAtOnce = false
-        let order: ConnectionOrder
+        if let inboxes = inbox.standing { established.formUnion(inboxes.formerFilters) }
+        var order: ConnectionOrder
         do {
             order = ConnectionOrder(
                 address: address, credentials: try await credentials(), keepAlive: settings.keepAlive,
@@ -152,6 +161,9 @@ public final actor Messenger {
             return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(why), loss: nil), nil)
         }
         guard !Task.isCancelled, !reconnectsAtOnce else { return (.closed, nil) }
+        order.leavesInboxMessages = inbox.standing?.obstacle != nil
+        let watch = order.leavesInboxMessages ? Task { await reconnectOnceThereIsRoom() } : nil
+        defer { watch?.cancel() }
         let connection = BrokerConnection(order, inbox: inbox)
         self.connection = connection
         var openedAt: ContinuousClock.Instant?
@@ -167,6 +179,17 @@ public final actor Messenger {
         // Messages in flight wait again. If this fails, so does the rewind when the next connection opens.
         try? await outbox.rewind(arrival: nil)
         return (ending, openedAt)
+    }
+
+    /// Ends a connection that leaves messages for inboxes to the broker once they can be kept: only on another one it
+    /// sends them again.
+    private func reconnectOnceThereIsRoom() async {
+        while let inboxes = inbox.standing, (try? await Task.sleep(until: roomDue, clock: .continuous)) != nil {
+            roomDue = .now + settings.roomCheck
+            guard await inboxes.canKeepAgain() else { continue }
+            if !Task.isCancelled { reconnect() }
+            return
+        }
     }
 
     private func learn(from loss: ConnectionLoss, _ error: MessagingError) async {

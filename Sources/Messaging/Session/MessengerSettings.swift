@@ -23,6 +23,8 @@ public struct MessengerSettings: Sendable {
     /// Asked after each failure: a delay that the next attempt needs at least, such as while there is no network.
     public var leastDelay: @Sendable () -> Duration = { .zero }
     public var steadyAfter = Duration.seconds(10)
+    /// How often it is tried whether messages for inboxes can be kept again.
+    public var roomCheck = Duration.seconds(30)
     /// The largest payload that is handed to subscribers, in bytes; larger ones are counted and discarded.
     public var payloadLimit = 1 << 20
 

@@ -20,6 +20,8 @@ public struct MessengerStatus: Sendable {
     public var attempts: Int
     /// Why the last connection or attempt ended; `nil` while all is well.
     public var lastError: MessagingError?
+    /// Why messages for inboxes are left to the broker; `nil` while they are kept.
+    public var inboxFault: MessagingError?
     public var outbox: OutboxStatus
     /// Messages sent to the broker since the start, including repeated ones.
     public var sent: Int

@@ -1,11 +1,12 @@
 import Groundwork
 
 /// Takes secrets out of text that others will read: private keys, values of keys such as `password` and `token`, user
-/// names and queries of URLs, credentials of HTTP, and what looks like a token.
+/// names and queries of URLs, credentials of HTTP, what follows an option such as `--password`, the arguments of commands,
+/// and what looks like a token.
 struct SecretMask {
     static let mark = "[masked]"
 
-    /// Identifiers that look like tokens but are not.
+    /// Identifiers that look like tokens but are not, and names of settings.
     private let known: Set<String>
     /// Whether what looks like a token is masked although nothing says that it is one.
     private let masksOpaque: Bool
@@ -26,9 +27,13 @@ struct SecretMask {
     func masked(_ value: JSON, of key: String) -> JSON {
         switch value {
         case .string(let text):
-            let name = key.split(separator: ".").last.map(String.init) ?? key
-            guard Self.isSecret(name), !text.isEmpty, !Self.isTemplate(text) else { return .string(masked(text)) }
+            guard hides(text, of: Self.lastName(in: key)), !text.isEmpty, !Self.isTemplate(text) else {
+                return .string(masked(text))
+            }
             return .string(Self.mark)
+        // Programs take secrets as arguments in too many ways to know them all.
+        case .array(let words) where Self.lastName(in: key) == "command":
+            return .array(words.enumerated().map { $0 == 0 ? masked($1, of: "") : .string(Self.mark) })
         case .array(let elements): return .array(elements.map { masked($0, of: key) })
         case .object(let members):
             return .object(Dictionary(uniqueKeysWithValues: members.map { ($0.key, masked($0.value, of: $0.key)) }))
@@ -40,14 +45,35 @@ struct SecretMask {
 
     private static let endings = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "pin", "otp", "ticket", "apikey",
-        "privatekey", "assertion", "verifier", "authorization", "cookie", "jwt",
+        "privatekey", "assertion", "verifier", "authorization", "cookie", "jwt", "psk", "accesskey", "secretkey",
+        "sharedkey",
     ]
+    /// Words that a name may end with whose value is also something else: a path, a setting's name.
+    private static let ambiguous: Set = ["key", "pass", "pwd"]
 
     /// Whether a value of this name is secret: `password`, `client_secret`, `X-Api-Key`.
     static func isSecret(_ name: String) -> Bool {
         let plain = name.lowercased().filter { $0 != "-" && $0 != "_" }
         return endings.contains { plain.hasSuffix($0) }
     }
+
+    /// Whether a value of this name may be secret: `key`, `db_pass`, `signKey`; not `bypass`, `publicKey`.
+    static func isAmbiguous(_ name: String) -> Bool {
+        let word = name.split { $0 == "-" || $0 == "_" }.last ?? ""
+        guard !name.lowercased().contains("public") else { return false }
+        if ambiguous.contains(word.lowercased()) { return true }
+        guard let capital = word.lastIndex(where: \.isUppercase), capital > word.startIndex else { return false }
+        return ambiguous.contains(word[capital...].lowercased())
+    }
+
+    private func hides(_ value: String, of name: String) -> Bool { Self.hides(value, of: name, known: known) }
+
+    /// - Parameter known: values that are not secret.
+    static func hides(_ value: some StringProtocol, of name: String, known: Set<String>) -> Bool {
+        isSecret(name) || isAmbiguous(name) && !value.hasPrefix("/") && !known.contains(String(value))
+    }
+
+    private static func lastName(in key: String) -> String { key.split(separator: ".").last.map(String.init) ?? key }
 
     /// Whether a text only stands for values that others have: `{token}`, `{mag-identifier}::{client}`.
     static func isTemplate(_ text: String) -> Bool {

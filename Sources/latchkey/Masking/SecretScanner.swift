@@ -23,7 +23,11 @@ struct SecretScanner {
             }
             let start = position
             let end = after(start) { ASCII.isWord($0) }
-            if maskAddress(after: end) || maskValue(of: start..<end) || maskCredentials(after: start..<end) { continue }
+            if maskAddress(after: end) || maskValue(of: start..<end) || maskOption(start..<end)
+                || maskCredentials(after: start..<end)
+            {
+                continue
+            }
             if maskOpaque(from: start) { continue }
             copy(to: end)
         }
@@ -32,19 +36,40 @@ struct SecretScanner {
 
     // MARK: URLs
 
-    /// `https://user:password@host/path?query`, without the user and the query.
+    /// `https://user:password@host/path?query`, without the user, the query, and what looks like a token in the path.
     private mutating func maskAddress(after end: Int) -> Bool {
         guard bytes[end...].starts(with: Array("://".utf8)) else { return false }
         copy(to: end + 3)
         let whole = after(position) { !Self.endsAddress($0) }
         let authority = position..<(bytes[position..<whole].firstIndex { "/?#".utf8.contains($0) } ?? whole)
         if let at = bytes[authority].lastIndex(of: UInt8(ascii: "@")) { mask(to: at) }
-        if let query = bytes[position..<whole].firstIndex(where: { "?#".utf8.contains($0) }) {
+        copy(to: authority.upperBound)
+        let query = bytes[position..<whole].firstIndex { "?#".utf8.contains($0) }
+        copyPath(to: query ?? whole)
+        if let query {
             copy(to: query + 1)
             if query + 1 < whole { mask(to: whole) }
         }
-        copy(to: whole)
         return true
+    }
+
+    private mutating func copyPath(to end: Int) {
+        while position < end {
+            guard ASCII.isWord(bytes[position]) else {
+                copy(to: position + 1)
+                continue
+            }
+            let part = position..<min(end, after(position) { ASCII.isWord($0) || "+=".utf8.contains($0) })
+            if Self.looksRandom(bytes[part]), !isKnown(part) {
+                mask(to: part.upperBound)
+            } else {
+                copy(to: part.upperBound)
+            }
+        }
+    }
+
+    private func isKnown(_ part: Range<Int>) -> Bool {
+        !known.isEmpty && known.contains(String(decoding: bytes[part], as: UTF8.self))
     }
 
     private static func endsAddress(_ byte: UInt8) -> Bool { byte <= 0x20 || "\"'<>\\`".utf8.contains(byte) }
@@ -60,7 +85,11 @@ struct SecretScanner {
         guard next < bytes.count, "=:".utf8.contains(bytes[next]) else { return false }
         let name = String(decoding: bytes[word], as: UTF8.self)
         let isCode = bytes[next] == UInt8(ascii: "=") && name.lowercased() == "code"
-        guard isCode || SecretMask.isSecret(name) else { return false }
+        let isAmbiguous = SecretMask.isAmbiguous(name)
+        guard isCode || isAmbiguous || SecretMask.isSecret(name) else { return false }
+        // "the key: it is …" is a sentence.
+        let isSentence = bytes[next] == UInt8(ascii: ":") && next == word.upperBound && afterBlanks(next + 1) > next + 1
+        guard !isAmbiguous || !isSentence || SecretMask.isSecret(name) else { return false }
         next = afterBlanks(next + 1)
         let isEscaped = next < bytes.count && bytes[next] == UInt8(ascii: "\\")
         if isEscaped { next += 1 }
@@ -76,12 +105,44 @@ struct SecretScanner {
             end = after(next) { isLine ? $0 != UInt8(ascii: "\n") : !Self.endsValue($0) }
         }
         let value = String(decoding: bytes[next..<end], as: UTF8.self)
-        guard !value.isEmpty, !["true", "false", "null"].contains(value), !SecretMask.isTemplate(value) else {
-            return false
-        }
+        guard !value.isEmpty, !["true", "false", "null"].contains(value), !SecretMask.isTemplate(value),
+            isCode || SecretMask.hides(value, of: name, known: known)
+        else { return false }
         copy(to: next)
         mask(to: end)
         return true
+    }
+
+    /// `--password …`, `"--token","…"`; `-u name:password`.
+    private mutating func maskOption(_ word: Range<Int>) -> Bool {
+        guard bytes[word.lowerBound] == UInt8(ascii: "-") else { return false }
+        let name = String(decoding: bytes[word], as: UTF8.self)
+        let isUser = ["-u", "-U", "--user", "--proxy-user"].contains(name)
+        guard isUser || SecretMask.isSecret(name) || SecretMask.isAmbiguous(name) else { return false }
+        var next = afterQuote(word.upperBound)
+        if next > word.upperBound, next < bytes.count, bytes[next] == UInt8(ascii: ",") { next += 1 }
+        next = afterBlanks(next)
+        let start = afterQuote(next)
+        guard start > afterQuote(word.upperBound), start < bytes.count, bytes[start] != UInt8(ascii: "-") else {
+            return false
+        }
+        var end = after(start) { !Self.endsValue($0) }
+        if start > next {
+            end = endOfQuoted(from: start, by: bytes[start - 1], isEscaped: bytes[next] == UInt8(ascii: "\\"))
+        }
+        let value = String(decoding: bytes[start..<end], as: UTF8.self)
+        guard !value.isEmpty, isUser ? value.contains(":") : SecretMask.hides(value, of: name, known: known) else {
+            return false
+        }
+        copy(to: start)
+        mask(to: end)
+        return true
+    }
+
+    /// After a quotation mark, which may be that of a text in another text.
+    private func afterQuote(_ start: Int) -> Int {
+        let mark = start < bytes.count && bytes[start] == UInt8(ascii: "\\") ? start + 1 : start
+        return mark < bytes.count && Self.isQuote(bytes[mark]) ? mark + 1 : start
     }
 
     /// - Parameter isEscaped: whether the quotation marks are those of a text in another text.
@@ -121,8 +182,7 @@ struct SecretScanner {
         guard masksOpaque else { return false }
         let isSigned = bytes[start...].starts(with: Array("eyJ".utf8))
         var end = after(start) { Self.isOfToken($0) || (isSigned && $0 == UInt8(ascii: ".")) }
-        guard Self.looksRandom(bytes[start..<end]), !known.contains(String(decoding: bytes[start..<end], as: UTF8.self))
-        else { return false }
+        guard Self.looksRandom(bytes[start..<end]), !isKnown(start..<end) else { return false }
         end = after(end) { $0 == UInt8(ascii: "=") }
         mask(to: end)
         return true

@@ -11,14 +11,15 @@ struct SupportBundle {
     private static let limit = 1 << 20
 
     private(set) var files: [(name: String, text: String)] = []
-    /// The board's identifiers, which look like tokens and are not secret.
+    /// The board's identifiers, which look like tokens, and the names of settings; they are not secret.
     private var known: Set<String> = []
 
     /// Asks the daemon, if there is one, and this machine.
     init(_ options: ClientOptions, settings: SettingsFile) async {
         let client = options.client
+        known = Set(((try? settings.settings()) ?? []).map(\.keyPath))
         if let status = try? await client.get("/v1/status") {
-            known = Self.identifiers(in: status)
+            known.formUnion(Self.identifiers(in: status))
             add("status.json", status)
         }
         await addDoctor(options, settingsPath: settings.exists ? settings.path : nil)
