@@ -31,7 +31,7 @@ struct HostileBackEndTests {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
         let work = try await work(endpoint, server, backend)
-        let points = VectorFiles.invalidPoints.compactMap { $0.text("octets") }
+        let points = VectorFiles.invalidPoints.compactMap { $0.text("octets") }.filter { Hex.decode($0) != nil }
         #expect(points.count >= 10)
         for octets in points + ["00", "04"] {
             try await server.patch(endpoint, [member: .string(octets)])
@@ -50,7 +50,7 @@ struct HostileBackEndTests {
     func infinity() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
-        let point = try #require(VectorFiles.authentications.first?.bytes("expect", "client_secret_share1"))
+        let point = try #require(VectorFiles.first("client_secret_share1"))
         let opposite = try G1Point(encoding: point).negated().encoding
         try await server.set([
             "patches": [
