@@ -103,8 +103,37 @@ struct HostileBackEndTests {
         #expect(await status { _ = try await backend.user("carol") } == .flowError)
     }
 
-    @Test("whose second authority lies makes no login, and takes no more than an attempt")
-    func lyingAuthority() async throws {
+    @Test("whose second authority, or store of permits, lies takes no more than an attempt of the right PIN")
+    func lyingPermit() async throws {
+        let point = Hex.encode(try #require(VectorFiles.first("time_permit_share2")))
+        for (endpoint, isRestarted) in [
+            ("timePermit", false), ("timePermitTwo", false), ("timePermitTwo", true), ("storage", false),
+            ("storage", true),
+        ] {
+            let server = try await FakeBackEnd.start()
+            try await server.set(["settings": ["timePermitsStorageURL": endpoint == "storage" ? "/storage" : ""]])
+            var backend = try await server.backend()
+            _ = try await backend.user(.registered, at: server)
+            if endpoint == "storage" {
+                // It goes on lying.
+                try await server.answer(endpoint, 200, point)
+            } else {
+                try await server.patch(endpoint, ["timePermit": .string(point)])
+            }
+            #expect(await status { try await backend.logIn(backend.user("alice")) } == .incorrectPIN)
+            try await server.set(["patches": [:]])
+            if isRestarted { backend = try await server.restarted() }
+            try await backend.logIn(backend.user("alice"))
+            // And what was obtained then serves the day again.
+            let requests = try await server.requests { try await backend.logIn(backend.user("alice")) }
+            #expect(
+                requests.map { $0.path.split(separator: "/").dropFirst().joined(separator: "/") }.dropFirst()
+                    == ["rps/pass1", "rps/pass2", "mpinAuthenticate"], "\(endpoint)")
+        }
+    }
+
+    @Test("whose permit was wrong is not asked for the start of another login before the next PIN")
+    func lyingPermitInOneLogin() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
         let point = try #require(VectorFiles.authentications.first?.text("expect", "time_permit_share2"))
