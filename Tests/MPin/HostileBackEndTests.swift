@@ -33,12 +33,12 @@ struct HostileBackEndTests {
         let work = try await work(endpoint, server, backend)
         let points = VectorFiles.invalidPoints.compactMap { $0.text("octets") }.filter { Hex.decode($0) != nil }
         #expect(points.count >= 10)
-        for octets in points + ["00", "04"] {
+        for octets in points + ["00", "04"] + [600, 5000].map({ String(repeating: "04", count: $0) }) {
             try await server.patch(endpoint, [member: .string(octets)])
             #expect(
-                await status(work) == (octets.isEmpty ? .responseParseError : .cryptoError), "\(octets)")
+                await status(work) == (octets.isEmpty ? .responseParseError : .cryptoError), "\(octets.prefix(140))")
         }
-        for value in [nil, "", "0", "zz", 4, ["04"], .string(String(repeating: "04", count: 600))] as [JSON] {
+        for value in [nil, "", "0", "zz", 4, ["04"]] as [JSON] {
             try await server.patch(endpoint, [member: value])
             #expect(await status(work) == .responseParseError, "\(value)")
         }
@@ -136,11 +136,33 @@ struct HostileBackEndTests {
     func lyingPermitInOneLogin() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
-        let point = try #require(VectorFiles.authentications.first?.text("expect", "time_permit_share2"))
         let user = try await backend.user(.registered, at: server)
+        let point = Hex.encode(try #require(VectorFiles.first("time_permit_share2")))
         try await server.patch("timePermitTwo", ["timePermit": .string(point)])
+        try await backend.startAuthentication(user)
+        try await server.behave()
+        #expect(
+            await status { _ = try await backend.finishAuthentication(user, pin: MPinBackend.pin) } == .incorrectPIN)
+        _ = try await backend.finishAuthentication(user, pin: MPinBackend.pin)
+    }
+
+    @Test(
+        "with an authority that gives another point for the secret registers nobody: no PIN is right (MPIN 2.7)",
+        arguments: ["signature", "clientSecret"])
+    func lyingSecret(endpoint: String) async throws {
+        let server = try await FakeBackEnd.start()
+        let backend = try await server.backend()
+        let point = Hex.encode(try #require(VectorFiles.first("client_secret_share1")))
+        let member = endpoint == "signature" ? "clientSecretShare" : endpoint
+        try await server.patch(endpoint, [member: .string(point)])
+        var user = try await backend.user(.registered, at: server)
+        try await server.behave()
+        // A client has no pairing with which it could know.
         #expect(await status { try await backend.logIn(user) } == .incorrectPIN)
         #expect(try await backend.user("alice").state == .registered)
+        try await backend.deleteUser(user)
+        user = try await backend.user(.registered, at: server)
+        try await backend.logIn(user)
     }
 
     @Test("with a y that has not 64 digits is a RESPONSE_PARSE_ERROR; one above the order is taken (MPIN checklist 10)")
