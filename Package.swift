@@ -178,7 +178,7 @@ let package = Package(
             exclude: ["prepare", "requirements.txt", "scim_server.py", "check_lab.py"]),
         tests(
             of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab", "TestSupport"],
-            exclude: ["Vectors", "server.py"]),
+            exclude: ["Vectors", "server.py", "server_secrets.py"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"], exclude: ["device-trees.json"]),
         tests(of: "Connectivity", ["Groundwork", "TestSupport"]),

@@ -11,6 +11,9 @@ struct MPinConsoleTests {
     @Test("two users are made, verified, choose their PINs and log in, after a wrong one, and the log has none of it")
     func people() async throws {
         try await MPinBoard.with(settings: "[console]\nenabled = true\n") { lab, board in
+            try await lab.changeMPinPolicy { $0.setDeviceName = true }
+            try await board.stop()
+            try await board.start()
             let address = try #require(try await board.ask("console")["address"] as? String)
             let folder = ProcessInfo.processInfo.environment["LATCHKEY_PICTURES"] ?? board.folder.path
             let person = try RunningProgram(
@@ -23,6 +26,7 @@ struct MPinConsoleTests {
                 try await MPinBoard.states(board)
                     == ["alice@lab.example": "REGISTERED", "bob@lab.example": "REGISTERED"])
             #expect(await lab.mpinUsers().allSatisfy { $0.lastLogin != nil })
+            #expect(await lab.mpinUsers().map(\.deviceName) == ["front door", nil])
             let log = try #require(board.daemon?.errors.text)
             for secret in [MPinBoard.pin, "open, please", "not this one"] { #expect(!log.contains(secret)) }
         }

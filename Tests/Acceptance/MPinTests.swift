@@ -74,6 +74,45 @@ struct MPinTests {
         }
     }
 
+    @Test("a back end that asks for the device's name is told it, by a terminal, an option, or not at all")
+    func deviceName() async throws {
+        try await MPinBoard.with { lab, board in
+            try await lab.changeMPinPolicy { $0.setDeviceName = true }
+            let tested = try await board.ask("mpin", "backend", "test", "door")
+            #expect(value(tested, "settings", "setDeviceName") as? String == "true")
+            // The settings are fetched with the account, and again by a daemon that starts.
+            try await board.stop()
+            try await board.start()
+            let making = try MPinBoard.terminal(board, "mpin", "user", "new", "alice")
+            try await making.shows("What this board is called at the back end")
+            making.type("front door\n")
+            #expect(try await making.ended() == 0)
+            let silent = try await MPinBoard.succeeds(board, "mpin", "user", "new", "bob")
+            #expect(silent.output.contains("--device-name NAME"))
+            let given = try await MPinBoard.succeeds(
+                board, "mpin", "user", "new", "carol", "--device-name", "back door")
+            #expect(!given.output.contains("--device-name"))
+            for user in ["alice", "bob", "carol"] {
+                try await MPinBoard.succeeds(board, "mpin", "register", "start", "--user", user)
+            }
+            let names = Dictionary(uniqueKeysWithValues: await lab.mpinUsers().map { ($0.user, $0.deviceName) })
+            #expect(names == ["alice": "front door", "bob": nil, "carol": "back door"])
+        }
+    }
+
+    @Test("says the status of the public clients with each error, in JSON, in events and in what explains it")
+    func statuses() async throws {
+        try await MPinBoard.with { lab, board in
+            try await MPinBoard.register("alice", at: lab, on: board)
+            let refused = try await Program(name: "latchkey")
+                .run(["mpin", "login", "--json", "--socket", board.socket], input: wrong + "\n")
+            let error = try JSONSerialization.jsonObject(with: Data(refused.errors.utf8))
+            #expect(value(error, "error", "status") as? String == "INCORRECT_PIN")
+            let explained = try await Program(name: "latchkey").run(["explain", "INCORRECT_PIN"])
+            for name in ["mpin.blocked", "mpin.incorrect-pin", "status"] { #expect(explained.output.contains(name)) }
+        }
+    }
+
     @Test("a PIN may come from elsewhere, and whoever is asked may refuse")
     func elsewhere() async throws {
         try await MPinBoard.with { lab, board in

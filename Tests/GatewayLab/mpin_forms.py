@@ -88,6 +88,9 @@ def passes(user, count):
                    {"V": point[:-2]}, {"V": ...}, {"extra": 1}):
         refused(403, count, user.ask("POST", url + "/pass2", changed(body, **change)), f"pass 2 with {change}")
     expect(user.ask("POST", url + "/pass2", body).status == 500, "there was no pass 1")
+    first = {"pass": 1, "mpin_id": user.id, "UT": point, "U": point}
+    expect(user.ask("POST", url + "/pass1", first).status == 200, "U is taken")
+    refused(403, count, user.ask("POST", url + "/pass1", first), "a U that was sent before")
     y = user.commit(permit)["y"]
     expect(user.prove(y, "1234").status == 200 and user.prove(y, "1234").status == 500, "pass 1 serves one pass 2")
     for change in ({"lab": ...}, {"pass": "2"}, {"version": "0.4"}, {"more": 1}):

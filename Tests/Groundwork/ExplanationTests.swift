@@ -35,7 +35,7 @@ struct ExplanationTests {
         let whole = Explanation(
             "gateway.device-already-registered", .refused, "the device is registered already", remedy: "reset it",
             cause: "a.b",
-            gateway: GatewayNumbers(.local, 120_001, caError: 1_000_105, httpStatus: 400))
+            gateway: GatewayNumbers(.local, 120_001, caError: 1_000_105, httpStatus: 400), status: "REVOKED")
         #expect(
             whole.answer == [
                 "error": [
@@ -43,6 +43,7 @@ struct ExplanationTests {
                     "message": "the device is registered already",
                     "remedy": "reset it", "cause": "a.b",
                     "gateway": ["domain": "local", "number": 120_001, "xCaErr": 1_000_105, "httpStatus": 400],
+                    "status": "REVOKED",
                 ]
             ])
         #expect(Explanation(answer: whole.answer) == whole)

@@ -17,6 +17,8 @@ struct SecretTests {
     private static let password = "correct horse battery staple 4711"
     private static let wrongPassword = "incorrect-donkey-battery-0815"
     private static let passphrase = "the-vault-opens-with-these-words-2342"
+    private static let pin = "open the third door at 90417263"
+    private static let wrongPIN = "open the third door at 90417264"
 
     @Test(
         "a secret is in no log, answer, event, process list or file, nor in an idle daemon's memory"
@@ -55,7 +57,8 @@ struct SecretTests {
         var said: [String] = []
         var secrets = [
             KnownSecret("password", Self.password), KnownSecret("wrong password", Self.wrongPassword),
-            KnownSecret("passphrase of the vault", Self.passphrase),
+            KnownSecret("passphrase of the vault", Self.passphrase), KnownSecret("PIN", Self.pin),
+            KnownSecret("wrong PIN", Self.wrongPIN),
         ]
         try await board.start()
         try await other.start()
@@ -102,14 +105,20 @@ struct SecretTests {
         await lab.stopBroker()
         try await lab.startBroker()
         _ = try await board.status { $0.isConnected }
+        secrets += try await Self.useMPin(lab, board) { arguments, input in
+            try await run(["mpin"] + arguments, on: board, input: input.map { $0 + "\n" }).status
+        }
         for command in ["status", "doctor", "whoami"] { _ = try await run([command, "--json"], on: board) }
         _ = try await run(["proximity", "audit", "--json"], on: board)
 
         // What the vault holds, by its own word.
-        let held = try await Self.content(ofVaultIn: board)
+        let stored = try await Self.content(ofVaultIn: board)
+        secrets += stored
+        // A token of M-Pin is in memory for the time of a login only.
+        let held = stored.filter { !$0.name.hasPrefix("secrets ") }
+        #expect(stored.contains { $0.name.hasPrefix("secrets ") && $0.name.hasSuffix(" token") })
         #expect(
             held.contains { $0.name.hasPrefix("software:device-") } && held.contains { $0.name.hasSuffix("refresh") })
-        secrets += held
         let outputs =
             said + [follower, showing, letting].flatMap { [$0.output.text, $0.errors.text] }
             + [board, other].map { $0.daemon?.errors.text ?? "" }
@@ -123,6 +132,37 @@ struct SecretTests {
         try searchFiles(secrets, board)
         try await searchMemory(secrets, held, board)
         try await follower.stop(SIGKILL)
+    }
+
+    /// Registers a user at the lab's M-Pin back end, and logs in after a wrong PIN.
+    ///
+    /// - Parameter run: a subcommand of `latchkey mpin`, with its input; returns its exit status.
+    /// - Returns: what was secret of it, and is needed no more.
+    private static func useMPin(
+        _ lab: Lab, _ board: TestBoard, run: ([String], String?) async throws -> Int32
+    ) async throws -> [KnownSecret] {
+        let authorities = board.folder.appending(path: "lab.pem").path
+        try lab.caCertificatePEM.write(toFile: authorities, atomically: true, encoding: .utf8)
+        #expect(try await run(["backend", "add", "door", lab.mpinURL, "--authorities", authorities], nil) == 0)
+        #expect(try await run(["user", "new", "alice"], nil) == 0)
+        #expect(try await run(["register", "start"], nil) == 0)
+        let started = try #require(await lab.mpinUsers().first)
+        try await lab.activateMPin("alice")
+        #expect(try await run(["register", "confirm"], nil) == 0)
+        #expect(try await run(["register", "finish"], pin) == 0)
+        #expect(try await run(["login"], wrongPIN) != 0)
+        #expect(try await run(["login"], pin) == 0)
+
+        let given = try await lab.store.change { core in
+            let authorities = MPinAuthorities(state: try core.mpinState())
+            let hash = MPinNumber.hash(Hex.decode(started.id) ?? [])
+            return [try authorities.share(.one, of: hash, lie: nil), try authorities.share(.two, of: hash, lie: nil)]
+        }
+        let secret = try G1Point(encoding: given[0]).adding(G1Point(encoding: given[1])).encoding
+        return [
+            KnownSecret("regOTT", try #require(started.regOTT)), KnownSecret("client secret share 1", given[0]),
+            KnownSecret("client secret share 2", given[1]), KnownSecret("client secret", secret),
+        ]
     }
 
     /// What the lab has given out, and was given.
@@ -163,7 +203,7 @@ struct SecretTests {
     private static func secrets(in document: JSON, of path: String) -> [KnownSecret] {
         (document.object ?? [:]).flatMap { name, value -> [KnownSecret] in
             let path = "\(path) \(name)"
-            guard ["value", "refresh", "secret"].contains(name) else { return secrets(in: value, of: path) }
+            guard ["value", "refresh", "secret", "token"].contains(name) else { return secrets(in: value, of: path) }
             return [value.string].compactMap(\.self).map { KnownSecret(path, $0) }
         }
     }

@@ -31,14 +31,14 @@ struct HostileBackEndTests {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
         let work = try await work(endpoint, server, backend)
-        let points = VectorFiles.invalidPoints.compactMap { $0.text("octets") }
+        let points = VectorFiles.invalidPoints.compactMap { $0.text("octets") }.filter { Hex.decode($0) != nil }
         #expect(points.count >= 10)
-        for octets in points + ["00", "04"] {
+        for octets in points + ["00", "04"] + [600, 5000].map({ String(repeating: "04", count: $0) }) {
             try await server.patch(endpoint, [member: .string(octets)])
             #expect(
-                await status(work) == (octets.isEmpty ? .responseParseError : .cryptoError), "\(octets)")
+                await status(work) == (octets.isEmpty ? .responseParseError : .cryptoError), "\(octets.prefix(140))")
         }
-        for value in [nil, "", "0", "zz", 4, ["04"], .string(String(repeating: "04", count: 600))] as [JSON] {
+        for value in [nil, "", "0", "zz", 4, ["04"]] as [JSON] {
             try await server.patch(endpoint, [member: value])
             #expect(await status(work) == .responseParseError, "\(value)")
         }
@@ -50,7 +50,7 @@ struct HostileBackEndTests {
     func infinity() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
-        let point = try #require(VectorFiles.authentications.first?.bytes("expect", "client_secret_share1"))
+        let point = try #require(VectorFiles.first("client_secret_share1"))
         let opposite = try G1Point(encoding: point).negated().encoding
         try await server.set([
             "patches": [
@@ -103,15 +103,66 @@ struct HostileBackEndTests {
         #expect(await status { _ = try await backend.user("carol") } == .flowError)
     }
 
-    @Test("whose second authority lies makes no login, and takes no more than an attempt")
-    func lyingAuthority() async throws {
+    @Test("whose second authority, or store of permits, lies takes no more than an attempt of the right PIN")
+    func lyingPermit() async throws {
+        let point = Hex.encode(try #require(VectorFiles.first("time_permit_share2")))
+        for (endpoint, isRestarted) in [
+            ("timePermit", false), ("timePermitTwo", false), ("timePermitTwo", true), ("storage", false),
+            ("storage", true),
+        ] {
+            let server = try await FakeBackEnd.start()
+            try await server.set(["settings": ["timePermitsStorageURL": endpoint == "storage" ? "/storage" : ""]])
+            var backend = try await server.backend()
+            _ = try await backend.user(.registered, at: server)
+            if endpoint == "storage" {
+                // It goes on lying.
+                try await server.answer(endpoint, 200, point)
+            } else {
+                try await server.patch(endpoint, ["timePermit": .string(point)])
+            }
+            #expect(await status { try await backend.logIn(backend.user("alice")) } == .incorrectPIN)
+            try await server.set(["patches": [:]])
+            if isRestarted { backend = try await server.restarted() }
+            try await backend.logIn(backend.user("alice"))
+            // And what was obtained then serves the day again.
+            let requests = try await server.requests { try await backend.logIn(backend.user("alice")) }
+            #expect(
+                requests.map { $0.path.split(separator: "/").dropFirst().joined(separator: "/") }.dropFirst()
+                    == ["rps/pass1", "rps/pass2", "mpinAuthenticate"], "\(endpoint)")
+        }
+    }
+
+    @Test("whose permit was wrong is not asked for the start of another login before the next PIN")
+    func lyingPermitInOneLogin() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
-        let point = try #require(VectorFiles.authentications.first?.text("expect", "time_permit_share2"))
         let user = try await backend.user(.registered, at: server)
+        let point = Hex.encode(try #require(VectorFiles.first("time_permit_share2")))
         try await server.patch("timePermitTwo", ["timePermit": .string(point)])
+        try await backend.startAuthentication(user)
+        try await server.behave()
+        #expect(
+            await status { _ = try await backend.finishAuthentication(user, pin: MPinBackend.pin) } == .incorrectPIN)
+        _ = try await backend.finishAuthentication(user, pin: MPinBackend.pin)
+    }
+
+    @Test(
+        "with an authority that gives another point for the secret registers nobody: no PIN is right (MPIN 2.7)",
+        arguments: ["signature", "clientSecret"])
+    func lyingSecret(endpoint: String) async throws {
+        let server = try await FakeBackEnd.start()
+        let backend = try await server.backend()
+        let point = Hex.encode(try #require(VectorFiles.first("client_secret_share1")))
+        let member = endpoint == "signature" ? "clientSecretShare" : endpoint
+        try await server.patch(endpoint, [member: .string(point)])
+        var user = try await backend.user(.registered, at: server)
+        try await server.behave()
+        // A client has no pairing with which it could know.
         #expect(await status { try await backend.logIn(user) } == .incorrectPIN)
         #expect(try await backend.user("alice").state == .registered)
+        try await backend.deleteUser(user)
+        user = try await backend.user(.registered, at: server)
+        try await backend.logIn(user)
     }
 
     @Test("with a y that has not 64 digits is a RESPONSE_PARSE_ERROR; one above the order is taken (MPIN checklist 10)")

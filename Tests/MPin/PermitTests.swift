@@ -53,7 +53,7 @@ struct PermitTests {
 
     @Test("that are published may have blanks around them (MPIN 5.7)")
     func blanks() throws {
-        let point = try #require(VectorFiles.authentications.first?.bytes("expect", "time_permit_share2"))
+        let point = try #require(VectorFiles.first("time_permit_share2"))
         let hex = Hex.encode(point)
         for text in [hex, " \(hex)\r\n", hex.uppercased()] {
             #expect(PublishedPermit.point(Array(text.utf8))?.encoding == point, "\(text)")

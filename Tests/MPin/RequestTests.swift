@@ -20,13 +20,17 @@ struct RequestTests {
         let server = try await FakeBackEnd.start()
         try await server.set(["settings": ["timePermitsStorageURL": "/storage"], "accessNumbers": ["4241703"]])
         try await server.answer("storage", 404)
+        try await server.set(["verdict": ["logoutURL": "/logout", "logoutData": ["session": 1]]])
         let requests = try await server.requests {
             let backend = try await configured(server)
+            let waiting = try await backend.user(.startedRegistration, named: "bob", at: server)
+            _ = try await backend.restartRegistration(waiting)
             let user = try await backend.user(.registered, at: server)
             try await server.answer("storage", 404)
             try await backend.startAuthentication(user, accessCode: "code")
             _ = try await backend.finishAuthentication(user, pin: MPinBackend.pin)
             try await backend.finishAuthentication(user, pin: MPinBackend.pin, accessNumber: "4241703")
+            #expect(try await backend.logOut(user))
             _ = try await backend.sessionDetails("code")
             _ = try await server.accounts().serviceDetails(
                 at: server.base + "/one/#code", as: backend.configuration)
@@ -36,8 +40,9 @@ struct RequestTests {
             ends == [
                 "rps/clientSettings", "rps/user", "rps/signature", "dta/clientSecret", "rps/codeStatus",
                 "rps/timePermit", "storage/a0b1", "dta/timePermit", "rps/pass1", "rps/pass2", "mpinAuthenticate",
-                "rps/authenticate", "service",
+                "rps/authenticate", "service", "logout",
             ])
+        #expect(requests.contains { $0.method == "PUT" && $0.path.contains("/rps/user/") }, "the restart")
         for request in requests {
             #expect(request.header("x-custom") == "some value", "\(request.path)")
             #expect(request.header("user-agent") == "board" && request.header("x-miracl-client-id") == "the-client")
@@ -53,23 +58,21 @@ struct RequestTests {
         #expect(passes.count >= 6)
     }
 
-    @Test("has a client id from when it is set until it is taken back (MPIN 5.1, MPIN checklist 32)")
+    @Test("has the account's client id, if it has one (MPIN 5.1, MPIN checklist 32)")
     func clientID() async throws {
         let server = try await FakeBackEnd.start()
-        let backend = try await server.backend()
-        let user = try await backend.user(.registered, at: server)
-        try await backend.startAuthentication(user)
-        await #expect(throws: MPinError.self) { try await backend.setClientID("a\nb") }
-        try await backend.setClientID("later")
-        try await server.set(["verdict": ["code": "the code"]])
-        let requests = try await server.requests {
-            let code = try await backend.finishAuthenticationMFA(user, pin: MPinBackend.pin)
-            #expect(code.exposedText() == "the code")
+        await #expect(throws: MPinError.self) { _ = try await server.backend { $0.clientID = "a\nb" } }
+        for id in ["board 7", nil] {
+            let backend = try await server.backend(id == nil ? "one" : "two") { $0.clientID = id }
+            let user = try await backend.user(.registered, at: server)
+            try await backend.startAuthentication(user)
+            try await server.set(["verdict": ["code": "the code"]])
+            let requests = try await server.requests {
+                let code = try await backend.finishAuthenticationMFA(user, pin: MPinBackend.pin)
+                #expect(code.exposedText() == "the code")
+            }
+            #expect(requests.map { $0.header("x-miracl-client-id") } == [id, id, id])
         }
-        #expect(requests.map { $0.header("x-miracl-client-id") } == ["later", "later", "later"])
-        try await backend.setClientID(nil)
-        let others = try await server.requests { try await backend.connect() }
-        #expect(others.map { $0.header("x-miracl-client-id") } == [nil])
     }
 
     @Test("to register has exactly the members that were given (MPIN 5.5, MPIN checklist 18)")

@@ -160,6 +160,25 @@ struct StatusTests {
         #expect(Set(MPinError.examples.map(\.code)).count == MPinError.examples.count)
     }
 
+    @Test("is said with each error, and has the codes that the document lists for it (MPIN 8)")
+    func documented() throws {
+        let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let document = try String(
+            contentsOf: repository.appending(path: "docs/protocols/error-numbers.md"), encoding: .utf8)
+        var codes: [String: Set<String>] = [:]
+        for error in MPinError.examples {
+            let explanation = error.explanation
+            #expect(explanation.status == error.status.rawValue)
+            #expect(Explanation(answer: explanation.answer)?.status == error.status.rawValue)
+            codes[error.status.rawValue, default: []].insert(explanation.code)
+        }
+        for status in MPinStatus.allCases.map(\.rawValue) {
+            let row = try #require(document.split(separator: "\n").first { $0.hasPrefix("| \(status) |") })
+            #expect(Set(row.matches(of: /`([a-z.-]+)`/).map { String($0.1) }) == codes[status] ?? [], "\(status)")
+        }
+    }
+
     @Test("a vault that is locked is a STORAGE_ERROR, and nothing is lost by it (MPIN 8)")
     func locked() async throws {
         let server = try await FakeBackEnd.start()

@@ -184,10 +184,15 @@ struct StoredUsersTests {
         _ = try await two.user(.activated, named: "bob", at: server)
         let accounts = server.accounts()
         #expect(try await accounts.names() == ["one", "two"])
-        #expect(try await accounts.listBackends() == [one.key, two.key])
+        var all: [[String]] = []
+        for name in try await accounts.names() {
+            let backend = try #require(try await accounts.backend(name))
+            all += try await backend.users().map { [backend.key, $0.backend, $0.id] }
+        }
         #expect(
-            try await accounts.listAllUsers().map { [$0.backend, $0.id] }
-                == [[one.key, "alice"], [two.key, "alice"], [two.key, "bob"]])
+            all == [
+                [one.key, one.key, "alice"], [two.key, two.key, "alice"], [two.key, two.key, "bob"],
+            ])
         try await one.deleteUser(first)
         #expect(try await two.users().map(\.id) == ["alice", "bob"])
         try await two.logIn(second)
@@ -232,7 +237,9 @@ struct StoredUsersTests {
         #expect(try await accounts.backend("one") == nil)
         #expect(try await server.vault.names(scope: "account/one").isEmpty)
         try await server.behave()
-        try await accounts.testBackend(server.configuration())
+        let settings = try await accounts.testBackend(server.configuration())
+        #expect(settings["appID"] == "a0b1" && settings["setDeviceName"] == "true")
+        #expect(settings["accessNumberDigits"] == "7" && settings["registerURL"] == server.base + "/one/rps/user")
         #expect(try await accounts.names().isEmpty)
     }
 
@@ -240,11 +247,10 @@ struct StoredUsersTests {
     func settings() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
-        #expect(try await backend.setting("appID") == "a0b1")
+        let settings = try await backend.connected()
         #expect(await backend.asksForDeviceName)
         try await server.answer("clientSettings", 500)
         #expect(await status { try await backend.connect() } == .httpServerError)
-        #expect(try await backend.setting("appID") == "a0b1")
-        #expect(await backend.isConnected)
+        #expect(try await backend.connected() == settings)
     }
 }

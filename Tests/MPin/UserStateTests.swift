@@ -147,7 +147,6 @@ struct UserStateTests {
             #expect(await status { _ = try await unconnected.makeUser("alice") } == .flowError)
             #expect(await status { _ = try await unconnected.sessionDetails("code") } == .flowError)
             #expect(await status { try await unconnected.checkAccessNumber("4241703") } == .flowError)
-            #expect(await status { _ = try await unconnected.setting("appID") } == .flowError)
             #expect(await status { _ = try await backend.makeUser("REGISTERED") } == .flowError)
             #expect(await status { _ = try await backend.makeUser("") } == .flowError)
         }

@@ -111,7 +111,7 @@ struct CatalogueTests {
     }
 
     @Test(
-        "finds numbers whole, by their last three digits and as the public clients call them",
+        "finds numbers whole, by their last three digits and as the public clients call them, and statuses of M-Pin",
         arguments: [
             ("1000105", ["gateway.device-already-registered"]),
             ("105", ["gateway.device-already-registered", "items.vault-failed"]),
@@ -122,6 +122,7 @@ struct CatalogueTests {
             ("331001", ["items.local-disabled"]), ("140003", ["services.app-native"]),
             ("990", ["gateway.token-expired"]), ("3007990", ["gateway.token-expired"]), ("999", []),
             ("99999999999999999999", []),
+            ("INCORRECT_PIN", ["mpin.blocked", "mpin.incorrect-pin"]), ("revoked", ["mpin.revoked"]), ("OK", []),
         ])
     func numbers(text: String, codes: [String]) {
         let found = Explain.catalogue.entries(named: text)
@@ -151,5 +152,23 @@ struct CatalogueTests {
             let row = "| `\(kind.rawValue)` | \(kind.httpStatus) | \(kind.exitStatus.rawValue) | \(kind.meaning) |"
             #expect(page.contains(row), "the page has no row: \(row)")
         }
+    }
+
+    @Test("has each code in the page of the local API by the HTTP status that it has there")
+    func codesOfPage() throws {
+        var count = 0
+        for line in try Sources.text("Config/local-api.md").split(separator: "\n") {
+            guard let row = line.firstMatch(of: /^\| ([0-9, ]+) \| ((?:`[a-z-]+\.[a-z0-9-]+`(?:, )?)+) \|/) else {
+                continue
+            }
+            let said = Set(row.1.split(separator: ", ").compactMap { Int($0) })
+            let names = row.2.matches(of: /`([^`]*)`/).map { String($0.1) }
+            let kinds = names.flatMap { name in
+                Explain.catalogue.entries(named: name).filter { $0.category == .error }.compactMap(\.kind)
+            }
+            #expect(Set(kinds.map(\.httpStatus)) == said, "\(line)")
+            count += names.count
+        }
+        #expect(count > 20)
     }
 }

@@ -35,6 +35,8 @@ def error(entry):
     facts = [f"kind `{entry['kind']}`", f"exit status {entry['exitStatus']}", f"HTTP {entry['httpStatus']}"]
     if entry.get("numbers"):
         facts.append("numbers " + ", ".join(map(str, entry["numbers"])))
+    if entry.get("status"):
+        facts.append(f"status `{entry['status']}`")
     parts.append("*" + " · ".join(facts) + "*")
     return "\n\n".join(parts)
 

@@ -10,6 +10,8 @@ extension ConsolePage {
                     <label id="mpin-account-choice">Back end <select id="mpin-account"></select></label>
                     <label>Who it is, as the back end knows people
                       <input name="user" required maxlength="512" spellcheck="false" autocomplete="off"></label>
+                    <label id="mpin-device" hidden>What the back end shows for this board
+                      <input name="deviceName" maxlength="512" spellcheck="false" autocomplete="off"></label>
                     <button>Register</button>
                   </form>
                   <ul id="mpin-advice" class="quiet"></ul>
@@ -93,10 +95,17 @@ extension ConsolePage {
 
         $("mpin-make").onsubmit = act(async () => {
           const path = `/v1/accounts/${$("mpin-account").value}/mpin/users`;
-          const user = new FormData($("mpin-make")).get("user");
-          const { advice } = await call("POST", path, { user });
+          const form = new FormData($("mpin-make"));
+          const [user, deviceName] = [form.get("user"), form.get("deviceName").trim()];
+          const { advice, wantsDeviceName } = await call("POST", path, deviceName ? { user, deviceName } : { user });
           $("mpin-advice").replaceChildren(...advice.map(textContent => el("li", { textContent })));
+          if (wantsDeviceName && $("mpin-device").hidden) {  // Asked for once: it may be left empty.
+            $("mpin-device").hidden = false;
+            $("mpin-device").querySelector("input").focus();
+            return announce("The back end asks what this board is called.");
+          }
           $("mpin-make").reset();
+          $("mpin-device").hidden = true;
           await call("POST", `${path}/${encodeURIComponent(user)}/register`, {});
           announce(`${user} is to be verified by the back end.`);
         });

@@ -55,7 +55,7 @@ public struct Catalogue: Sendable {
     /// All meanings of a name or a number: an error and an event may have the same name.
     public func entries(named name: String) -> [CatalogueEntry] {
         let wanted = name.lowercased()
-        let named = entries.filter { $0.name == wanted }
+        let named = entries.filter { $0.name == wanted || $0.status?.lowercased() == wanted }
         guard let number = RefusalNumber(wanted) else { return named }
         return named + Self.entries(of: number) + entries.filter { $0.numbers.contains(number.number) }
     }

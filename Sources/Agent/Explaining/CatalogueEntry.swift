@@ -31,6 +31,8 @@ public struct CatalogueEntry: Sendable, Equatable {
     public var wordings: [Wording] = []
     /// The numbers that the public clients give it (MAG 8.6 and MAG 13.4), in order.
     public var numbers: [Int] = []
+    /// What the public clients of M-Pin call it (MPIN 8).
+    public var status: String?
 
     public var json: JSON {
         var members: [String: JSON] = ["name": .string(name), "category": .string(category.rawValue)]
@@ -52,6 +54,7 @@ public struct CatalogueEntry: Sendable, Equatable {
                 })
         }
         if !numbers.isEmpty { members["numbers"] = .array(numbers.map { .integer(Int64($0)) }) }
+        members["status"] = status.map(JSON.string)
         return .object(members)
     }
 }
@@ -68,5 +71,6 @@ extension CatalogueEntry {
         }
         // A number that the gateway sends has its own entry.
         numbers = Set(explanations.compactMap(\.gateway).filter { $0.domain.isOfClient }.map(\.number)).sorted()
+        status = explanations.lazy.compactMap(\.status).first
     }
 }

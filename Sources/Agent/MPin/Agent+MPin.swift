@@ -56,7 +56,7 @@ extension Agent {
         var members = identity(of: name, .mpin)
         do {
             let account = try await mpinAccount(name)
-            let configuration = await account.configuration
+            let configuration = account.configuration
             var backend: [String: JSON] = [
                 "url": .string(configuration.url), "prefix": .string(configuration.prefix),
             ]

@@ -11,9 +11,7 @@ actor MPinAccount {
 
     init(_ backend: MPinBackend) { self.backend = backend }
 
-    var configuration: MPinConfiguration {
-        get async { await backend.configuration }
-    }
+    nonisolated var configuration: MPinConfiguration { backend.configuration }
 
     /// Sorted by their ids. The back end is not asked.
     func users() async throws -> [MPinUser] {
@@ -38,6 +36,11 @@ actor MPinAccount {
         fresh.removeAll { $0.id == id }
         fresh = fresh.suffix(Self.freshLimit - 1) + [user]
         return user
+    }
+
+    /// Whether the back end wants to know what this board is called; `false` before ``newUser(_:deviceName:)``.
+    var asksForDeviceName: Bool {
+        get async { await backend.asksForDeviceName }
     }
 
     func delete(_ id: String) async throws {

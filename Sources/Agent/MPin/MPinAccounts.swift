@@ -29,8 +29,9 @@ actor MPinAccounts {
 
     /// Asks whether a back end answers; nothing is kept.
     ///
+    /// - Returns: its settings, as texts.
     /// - Throws: `MPinError`
-    nonisolated func test(_ configuration: MPinConfiguration) async throws {
+    nonisolated func test(_ configuration: MPinConfiguration) async throws -> [String: String] {
         try await backends.testBackend(configuration)
     }
 

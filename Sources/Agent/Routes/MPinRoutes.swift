@@ -14,8 +14,7 @@ extension Agent {
                 answer: .mpinTested)
         ) { request in
             let configuration = try MPinConfiguration(try RequestBody(request).mpinDocument())
-            try await self.mpinAccounts.test(configuration)
-            return .json(["url": .string(configuration.url)])
+            return .json(try await self.mpinTested(configuration))
         }
         router.on(
             "POST", "/v1/mpin/service", needs: .operate,
@@ -46,8 +45,7 @@ extension Agent {
             .init("Ask whether the account's back end answers", path: account, answer: .mpinTested)
         ) { request in
             let configuration = try await self.mpinAccount(of: request).configuration
-            try await self.mpinAccounts.test(configuration)
-            return .json(["url": .string(configuration.url)])
+            return .json(try await self.mpinTested(configuration))
         }
         router.on(
             "POST", "\(path)/session", needs: .operate,
@@ -83,9 +81,12 @@ extension Agent {
                 required: ["user"], answer: .newMPinUser)
         ) { request in
             let body = try RequestBody(request)
-            let user = try await self.mpinAccount(of: request).newUser(
+            let account = try await self.mpinAccount(of: request)
+            let user = try await account.newUser(
                 try body.string("user"), deviceName: try body.optionalString("deviceName"))
             var members = user.json.object ?? [:]
+            let asks = await account.asksForDeviceName
+            members["wantsDeviceName"] = .bool(asks && user.deviceName == nil)
             members["advice"] = .array(MPinAdvice.lines.map(JSON.string))
             return .json(.object(members))
         }
@@ -211,6 +212,11 @@ extension LocalRequest {
 }
 
 extension Agent {
+    fileprivate nonisolated func mpinTested(_ configuration: MPinConfiguration) async throws -> JSON {
+        let settings = try await mpinAccounts.test(configuration)
+        return ["url": .string(configuration.url), "settings": .object(settings.mapValues(JSON.string))]
+    }
+
     /// The user in the path of a request.
     fileprivate func mpinUser(of request: LocalRequest) async throws -> MPinPerson {
         MPinPerson(

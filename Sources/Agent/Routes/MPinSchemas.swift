@@ -37,7 +37,15 @@ extension Schema {
             ], required: ["name", "url", "prefix", "logoURL"])
     }
 
-    static var mpinTested: Schema { object(["url": .string("of the back end that answered")], required: ["url"]) }
+    static var mpinTested: Schema {
+        object(
+            [
+                "url": .string("of the back end that answered"),
+                "settings": .map(
+                    of: .string("a number in decimal digits, or true or false, where it is one"),
+                    "what it tells its clients, such as setDeviceName"),
+            ], required: ["url", "settings"])
+    }
 
     static var mpinSession: Schema {
         object(
@@ -63,9 +71,11 @@ extension Schema {
 
     static var newMPinUser: Schema {
         object(
-            mpinUserMembers.merging(["advice": .array(of: .string("a line for people"), "what a PIN is worth")]) {
-                own, _ in own
-            }, required: ["user", "state", "confirmed", "advice"])
+            mpinUserMembers.merging([
+                "advice": .array(of: .string("a line for people"), "what a PIN is worth"),
+                "wantsDeviceName": .boolean(
+                    "whether the back end asks what this board is called, and was not told"),
+            ]) { own, _ in own }, required: ["user", "state", "confirmed", "advice", "wantsDeviceName"])
     }
 
     static var mpinUsers: Schema { array(of: mpinUser, "at an M-Pin back end, by name") }

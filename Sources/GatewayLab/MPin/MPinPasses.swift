@@ -26,6 +26,8 @@ extension GatewayCore {
                 throw MPinRefusal.form(403, "U or UT is not a point of the curve")
             }
         }
+        // Two validators of one x give away what the token is for: no client may commit itself to it again (MPIN 2.8).
+        guard mpin.isFirst(commitment, of: id) else { throw MPinRefusal.form(403, "U was sent before") }
         let y = try MPinNumber.random()
         mpin.passes[id] = MPinSessions.Pass(
             commitment: dated ?? commitment, y: y, isDated: dated != nil,

@@ -89,6 +89,8 @@ struct MPinSessions: Sendable {
     var policy: MPinPolicy?
     /// By M-Pin ID.
     var passes: [String: Pass] = [:]
+    /// Hashes of every M-Pin ID with each U that came of it.
+    private var commitments: Set<[UInt8]> = []
     /// By authOTT.
     var verdicts: [String: Verdict] = [:]
     /// The params of secrets that were handed out, and when they are forgotten.
@@ -101,6 +103,13 @@ struct MPinSessions: Sendable {
     var violations: [String] = []
 
     static let limit = 1000
+    private static let commitmentLimit = 100_000
+
+    /// Whether a U is new, which from here on it is not.
+    mutating func isFirst(_ commitment: [UInt8], of id: String) -> Bool {
+        if commitments.count >= Self.commitmentLimit { commitments = [] }
+        return commitments.insert(SHA256.hash(Array(id.utf8) + commitment)).inserted
+    }
 
     mutating func sweep(_ now: Date) {
         passes = passes.filter { $0.value.endsAt > now }

@@ -14,10 +14,12 @@ public struct Explanation: Sendable, Equatable {
     public let cause: String?
     /// The gateway's answer, and the number that the protocol's public clients use.
     public let gateway: GatewayNumbers?
+    /// What the public clients of M-Pin call it, such as `INCORRECT_PIN` (MPIN 8).
+    public let status: String?
 
     public init(
         _ code: String, _ kind: ExplanationKind, _ message: String, remedy: String? = nil, meaning: String? = nil,
-        cause: String? = nil, gateway: GatewayNumbers? = nil
+        cause: String? = nil, gateway: GatewayNumbers? = nil, status: String? = nil
     ) {
         self.code = code
         self.kind = kind
@@ -26,6 +28,7 @@ public struct Explanation: Sendable, Equatable {
         self.meaning = meaning
         self.cause = cause
         self.gateway = gateway
+        self.status = status
     }
 
     /// The explanation of any error.
@@ -43,6 +46,7 @@ extension Explanation {
         members["remedy"] = remedy.map(JSON.string)
         members["cause"] = cause.map(JSON.string)
         members["gateway"] = gateway?.json
+        members["status"] = status.map(JSON.string)
         return members
     }
 
@@ -58,6 +62,6 @@ extension Explanation {
         self.init(
             code, error?["kind"]?.string.flatMap(ExplanationKind.init) ?? .internal, message,
             remedy: error?["remedy"]?.string, cause: error?["cause"]?.string,
-            gateway: error?["gateway"].flatMap(GatewayNumbers.init))
+            gateway: error?["gateway"].flatMap(GatewayNumbers.init), status: error?["status"]?.string)
     }
 }

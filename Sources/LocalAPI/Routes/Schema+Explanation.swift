@@ -7,6 +7,7 @@ extension Schema {
         "message": .string("what happened, for people"),
         "remedy": .string("what to do about it, if anything can be done"),
         "cause": .string("the code of the error that led to this one"), "gateway": gatewayNumbers,
+        "status": .string("what the public clients of M-Pin call it, such as INCORRECT_PIN; only of M-Pin's errors"),
     ]
 
     /// The required members of ``explanation``.

@@ -12,18 +12,14 @@ public struct OnePass: Sendable {
     /// Unix time in seconds.
     public let time: Int32
     public let message: [UInt8]
-
-    /// The maximum length of a message, in bytes.
-    public static let messageLimit = 256
 }
 
 extension PassOne {
     /// - Parameters:
-    ///   - time: Unix time in seconds, not negative.
-    ///   - message: what is signed with it, at most ``OnePass/messageLimit`` bytes.
+    ///   - time: Unix time in seconds; 0 and less are not hashed (MPIN 2.3).
+    ///   - message: what is signed with it; servers that use the reference library take at most 256 bytes.
     /// - Throws: ``CurveError``
     public consuming func proof(at time: Int32, of message: [UInt8] = []) throws(CurveError) -> OnePass {
-        precondition(time >= 0 && message.count <= OnePass.messageLimit, "a time or a message out of range")
         let (commitment, datedCommitment) = (commitment, datedCommitment)
         let digest = MPinHash.hash((datedCommitment ?? commitment).encoding + message, after: time)
         let challenge = G1Scalar(reducing: digest).bytes

@@ -5,17 +5,13 @@ public import Cryptography
 /// The secret is a text; its leading zeros count. The 10,000 PINs of four digits have 6,331 different factors, and
 /// longer secrets have at most 16,384: a longer one adds no strength.
 public final class PINFactor: Sendable {
-    /// The maximum length of a secret, in bytes.
-    public static let limit = 256
-
     let value: G1Factor
 
-    /// - Parameter secret: 1 to ``limit`` characters of printable ASCII (0x20 to 0x7E): what the reference makes of
-    ///   others depends on its compiler.
+    /// - Parameter secret: characters of printable ASCII (0x20 to 0x7E), as many as there are: what the reference makes
+    ///   of others depends on its compiler.
     /// - Throws: ``SecretRefusal``
     public init(secret: SecretBytes) throws(SecretRefusal) {
         guard secret.count > 0 else { throw .empty }
-        guard secret.count <= Self.limit else { throw .tooLong }
         guard secret.withUnsafeBytes({ $0.allSatisfy { (0x20...0x7E).contains($0) } }) else { throw .notPrintable }
         value = secret.withUnsafeBytes { G1Factor(Self.factor(of: Self.hash(of: $0))) }
     }
@@ -33,7 +29,6 @@ public final class PINFactor: Sendable {
 public enum SecretRefusal: Error, Equatable, Sendable {
     /// Nothing was entered.
     case empty
-    case tooLong
     /// It has a character that is not printable ASCII.
     case notPrintable
 }

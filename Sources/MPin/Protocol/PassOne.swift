@@ -44,10 +44,10 @@ public struct PassOne: ~Copyable, Sendable {
     }
 
     /// The second pass: V for the server's y.
-    /// - Parameter challenge: y, 32 bytes, highest first; any 256-bit value.
+    /// - Parameter challenge: y, highest byte first; any number, which counts modulo the order. In an answer it has 32
+    ///   bytes.
     /// - Throws: ``CurveError``: ``CurveError/infinity`` if x + y is 0 modulo the order.
     public consuming func validator(for challenge: [UInt8]) throws(CurveError) -> G1Point {
-        precondition(challenge.count == 32, "a challenge has 32 bytes")
-        return try secret.multiplied(by: x.adding(G1Scalar(reducing: challenge))).negated()
+        try secret.multiplied(by: x.adding(G1Scalar(reducing: challenge))).negated()
     }
 }

@@ -58,17 +58,16 @@ struct Answer: Equatable {
     }
 
     /// A text that is not empty.
-    func requiredText(_ name: String) throws(MPinError) -> String {
+    func requiredText(_ name: String, limit: Int = textLimit) throws(MPinError) -> String {
         guard let text = try text(name), !text.isEmpty else { throw fault("its \(name) is missing or empty") }
-        guard text.utf8.count <= Self.textLimit else { throw fault("its \(name) is too long") }
+        guard text.utf8.count <= limit else { throw fault("its \(name) is too long") }
         return text
     }
 
     /// Octets in hexadecimal digits.
     func octets(_ name: String, limit: Int = 512) throws(MPinError) -> [UInt8] {
-        let text = try requiredText(name)
+        let text = try requiredText(name, limit: 2 * limit)
         guard let octets = Hex.decode(text) else { throw fault("its \(name) is not hexadecimal") }
-        guard octets.count <= limit else { throw fault("its \(name) is too long") }
         return octets
     }
 

@@ -6,13 +6,14 @@ extension Answer {
     /// A point of the curve.
     ///
     /// - Throws: ``MPinError/answerInvalid(place:reason:)`` if there are no octets; ``MPinError/pointInvalid(place:)``
+    ///   for any that are not a point, however many (MPIN checklist 12)
     func point(_ name: String) throws(MPinError) -> G1Point {
-        guard let point = try? G1Point(encoding: try octets(name)) else {
-            // Text that is not hexadecimal at all is another fault.
-            _ = try octets(name)
+        let octets = try octets(name, limit: Self.limit)
+        do {
+            return try G1Point(encoding: octets)
+        } catch {
             throw .pointInvalid(place: place)
         }
-        return point
     }
 
     /// Checks that an answer names the identity that was asked for (MPIN 10, 2).

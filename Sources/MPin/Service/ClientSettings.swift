@@ -15,7 +15,8 @@ struct ClientSettings: Sendable, Equatable {
         case codeStatus = "codeStatusURL"
     }
 
-    private let texts: [String: String]
+    /// Every setting as text: numbers in decimal digits.
+    let texts: [String: String]
     let usesPermits: Bool
     /// Whether check digits of access numbers are to be compared.
     let checksAccessNumbers: Bool
@@ -37,7 +38,7 @@ struct ClientSettings: Sendable, Equatable {
         asksForDeviceName = try answer.flag("setDeviceName") ?? false
     }
 
-    /// A setting as text: numbers in decimal digits, what is missing as an empty text.
+    /// A setting as text; an empty one if it is missing.
     subscript(name: String) -> String { texts[name] ?? "" }
 
     subscript(address: Address) -> String { self[address.rawValue] }

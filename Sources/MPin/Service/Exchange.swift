@@ -6,7 +6,7 @@ import HTTPClient
 /// One request and its answer, within bounds. No redirect is followed.
 struct Exchange: Sendable {
     let client: HTTPClient
-    var configuration: MPinConfiguration
+    let configuration: MPinConfiguration
     let clock: @Sendable () -> Date
 
     /// A request, and what its status means.

@@ -56,7 +56,8 @@ extension MPinBackend {
         let settings = try connected()
         guard
             AccessNumber.isAcceptable(
-                number, digits: accessNumberDigits, usesCheckDigit: settings.checksAccessNumbers)
+                number, digits: Int(clamping: settings.accessNumberDigits), usesCheckDigit: settings.checksAccessNumbers
+            )
         else { throw .accessNumberInvalid }
     }
 
@@ -81,7 +82,12 @@ extension MPinBackend {
         let passOne = try Self.passOne(held.identity, token, factor, permit)
         let passTwo = try await exchangePasses(passOne, held.identity, demandsPassword, accessNumber ?? "0")
         do {
-            return (passTwo, try await verdict(passTwo, isMobile: accessNumber != nil))
+            let verdict = try await verdict(passTwo, isMobile: accessNumber != nil)
+            killPoint("mpin-verdict-answered")
+            return (passTwo, verdict)
+        } catch MPinError.incorrectPIN(let place, let status) {
+            if usesPermits { try await doubtPermit(of: held.id) }
+            throw MPinError.incorrectPIN(place: place, status: status)
         } catch MPinError.blocked(let place, let status) {
             try await block(held)
             throw MPinError.blocked(place: place, status: status)
@@ -114,6 +120,7 @@ extension MPinBackend {
             "U": .string(Hex.encode(passOne.commitment.encoding)),
         ]
         let answer = try await exchange.answer(.init(.passOne, "POST", place, "/pass1", body: first.bytes))
+        killPoint("mpin-pass-one-answered")
         let challenge = try answer.octets("y")
         guard challenge.count == 32 else {
             throw MPinError.answerInvalid(place: answer.place, reason: "its y has not 64 digits")
@@ -128,8 +135,10 @@ extension MPinBackend {
             "pass": 2, "OTP": .bool(demandsPassword), "WID": .string(accessNumber),
             "V": .string(Hex.encode(validator.encoding)), "mpin_id": .string(identity.hex),
         ]
-        return try PassTwoAnswer(
-            try await exchange.answer(.init(.passTwo, "POST", place, "/pass2", body: second.bytes)))
+        killPoint("mpin-validator-made")
+        let answerToSecond = try await exchange.answer(.init(.passTwo, "POST", place, "/pass2", body: second.bytes))
+        killPoint("mpin-pass-two-answered")
+        return try PassTwoAnswer(answerToSecond)
     }
 
     /// MPIN 5.10.

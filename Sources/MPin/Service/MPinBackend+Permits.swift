@@ -52,10 +52,23 @@ extension MPinBackend {
         return permit
     }
 
+    /// A login failed: what was wrong may be the permit's share, and not the PIN. So that it does not use up the user's
+    /// attempts, it is obtained again, and from the second authority itself.
+    func doubtPermit(of id: String) async throws {
+        guard var user = held?[id], let permit = user.permit else { return }
+        user.cachedPermit = TimePermitShare(date: permit.permit.date, point: nil)
+        user.permit?.obtained = nil
+        held?[id] = user
+        let (identity, entry) = (user.identity, user.entry)
+        killPoint("mpin-permit-doubted")
+        try await commit { $0.entries[identity] = entry }
+    }
+
     /// From the vault, where permits are published, or from the second authority: the first that has it.
     private func secondShare(of user: HeldUser, _ first: FirstPermitAnswer) async throws -> G1Point {
-        if let cached = user.cachedPermit, cached.date == first.date { return cached.point }
-        if let published = try await published(first) { return published }
+        let cached = user.cachedPermit?.date == first.date ? user.cachedPermit : nil
+        if let point = cached?.point { return point }
+        if cached == nil, let published = try await published(first) { return published }
         let query =
             "timePermit?hash_mpin_id=\(first.storageID)&app_id=\(PercentEncoding.encode(try connected()["appID"]))"
             + "&mobile=1&signature=\(first.signature)"

@@ -66,6 +66,7 @@ extension MPinBackend {
             } else {
                 held.shares = try await backend.firstShare(of: held, pushIdentifier)
                 backend.held?[held.id] = held
+                killPoint("mpin-first-share-obtained")
             }
             guard case .first(let first, let query, _) = held.shares else { return backend.shown(held) }
             do {
@@ -82,7 +83,7 @@ extension MPinBackend {
 
     /// Makes the token of the client secret and the PIN, which is forgotten.
     ///
-    /// - Parameter pin: 1 to 256 characters of printable ASCII; two such texts in a few thousand are equivalent.
+    /// - Parameter pin: printable ASCII; two such texts in a few thousand are equivalent.
     /// - Throws: ``MPinError``: ``MPinError/pinInputCanceled`` for an empty one; a later call with another goes on.
     public func finishRegistration(_ user: MPinUser, pin: SecretBytes) async throws -> MPinUser {
         try await alone { backend in
@@ -183,7 +184,6 @@ extension MPinBackend {
             switch error {
             case .empty: throw .pinInputCanceled
             case .notPrintable: throw .pinNotPrintable
-            case .tooLong: throw .inputInvalid(reason: "a PIN has at most \(PINFactor.limit) characters")
             }
         }
     }

@@ -15,8 +15,8 @@ public actor MPinBackend {
     nonisolated let clock: @Sendable () -> Date
     private nonisolated let flights = SingleFlight<Int>()
 
-    public private(set) var configuration: MPinConfiguration
-    private(set) var exchange: Exchange
+    public nonisolated let configuration: MPinConfiguration
+    nonisolated let exchange: Exchange
     var settings: ClientSettings?
     /// By their ids; `nil` until what is stored has been read.
     var held: [String: HeldUser]?
@@ -88,27 +88,8 @@ public actor MPinBackend {
         return try ClientSettings(answer, of: configuration.url)
     }
 
-    public var isConnected: Bool { settings != nil }
-
-    /// A setting of the back end as text; empty if it has none of that name.
-    ///
-    /// - Throws: ``MPinError/notConnected``
-    public func setting(_ name: String) throws(MPinError) -> String { try connected()[name] }
-
     /// Whether the back end wants to know what this device is called.
     public var asksForDeviceName: Bool { settings?.asksForDeviceName ?? false }
-
-    /// The number of digits of an access number, check digit included.
-    public var accessNumberDigits: Int { Int(clamping: settings?.accessNumberDigits ?? 7) }
-
-    /// Sends this client id with every later request; `nil` sends none. Not stored.
-    public func setClientID(_ id: String?) throws(MPinError) {
-        var next = configuration
-        next.clientID = id
-        try next.check()
-        configuration = next
-        exchange.configuration = next
-    }
 
     /// Ends what is in progress. Nothing is requested or stored afterwards.
     public func close() async { await flights.close() }

@@ -103,28 +103,14 @@ public actor MPinBackends {
         killPoint("mpin-removal-committed")
     }
 
-    /// The keys of all back ends, sorted.
-    public func listBackends() async throws -> [String] {
-        var keys: Set<String> = []
-        for name in try await names() { if let backend = try await backend(name) { keys.insert(backend.key) } }
-        return keys.sorted()
-    }
-
-    /// The users of all accounts, by account and id.
-    public func listAllUsers() async throws -> [MPinUser] {
-        var users: [MPinUser] = []
-        for name in try await names() {
-            if let backend = try await backend(name) { users += try await backend.users() }
-        }
-        return users
-    }
-
     /// Checks that a back end answers as one. Nothing is kept.
     ///
+    /// - Returns: its settings as texts, as programs read them (MPIN 5.4).
     /// - Throws: ``MPinError``
-    public func testBackend(_ configuration: MPinConfiguration) async throws {
+    @discardableResult
+    public func testBackend(_ configuration: MPinConfiguration) async throws -> [String: String] {
         try configuration.check()
-        _ = try await MPinBackend.settings(exchange(configuration))
+        return try await MPinBackend.settings(exchange(configuration)).texts
     }
 
     /// What the address in a scanned code says of its service (MPIN 5.3).

@@ -60,7 +60,10 @@ public enum MPinError: Explained, Equatable {
     /// The status of the public clients (MPIN 8); never ``MPinStatus/ok``.
     public var status: MPinStatus { facts.status }
 
-    public var explanation: Explanation { facts.explanation }
+    public var explanation: Explanation {
+        let (status, said) = facts
+        return Explanation(said.code, said.kind, said.message, remedy: said.remedy, status: status.rawValue)
+    }
 
     private var facts: (status: MPinStatus, explanation: Explanation) {
         switch self {
@@ -85,7 +88,7 @@ public enum MPinError: Explained, Equatable {
                 .flowError,
                 Explanation(
                     "mpin.configuration-invalid", .invalidInput, "the M-Pin account cannot be used: \(reason)",
-                    remedy: "see: latchkey accounts add --help")
+                    remedy: "see: latchkey mpin backend add --help")
             )
         case .accessNumberInvalid:
             (

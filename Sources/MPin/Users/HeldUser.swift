@@ -41,8 +41,9 @@ enum ClientSecretShares {
 /// A time permit, in use for as many logins as its day brings.
 struct HeldPermit {
     let permit: TimePermit
-    /// The day by this board's clock when it was obtained: on another day there is another permit.
-    let obtained: Int64
+    /// The day by this board's clock when it was obtained: on another day there is another permit. `nil`: it has to be
+    /// obtained again on this one, too.
+    var obtained: Int64?
 }
 
 /// How a login in a browser is ended from here (MPIN 5.12).

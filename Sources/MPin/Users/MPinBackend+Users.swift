@@ -45,11 +45,13 @@ extension MPinBackend {
     public func deleteUser(_ user: MPinUser) async throws {
         try await alone { backend in
             let held = try backend.find(user)
+            killPoint("mpin-user-deletion-begun")
             try await backend.commit { stored in
                 stored.entries[held.identity] = nil
                 stored.secrets[held.identity] = nil
             }
             backend.held?[held.id] = nil
+            killPoint("mpin-user-deletion-committed")
         }
     }
 

@@ -39,7 +39,7 @@ struct StoredUsers: Equatable {
             members["deviceName"] = entry.deviceName.map(JSON.string)
             members["timePermitCache"] = [
                 "date": .integer(Int64(entry.permit?.date.days ?? 0)),
-                "timePermit": .string(entry.permit.map { Hex.encode($0.point.encoding) } ?? ""),
+                "timePermit": .string((entry.permit?.point).map { Hex.encode($0.encoding) } ?? ""),
             ]
             users[identity.hex] = .object(members)
         }
@@ -115,7 +115,8 @@ struct StoredUsers: Equatable {
     private static func permit(_ json: JSON?) throws(Invalid) -> TimePermitShare? {
         guard let json else { return nil }
         guard let date = json["date"]?.integer, let text = json["timePermit"]?.string else { throw Invalid() }
-        guard !text.isEmpty else { return nil }
+        // Of a day, it is the share that was part of a login that failed.
+        guard !text.isEmpty else { return MPinDate(days: date).map { TimePermitShare(date: $0, point: nil) } }
         guard let date = MPinDate(days: date), let octets = Hex.decode(text),
             let point = try? G1Point(encoding: octets)
         else { throw Invalid() }

@@ -4,13 +4,15 @@ import Groundwork
 
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say what an error code, an event or a gateway's number means, and what to do.",
+        abstract: "Say what an error code, an event, a gateway's number or a status means, and what to do.",
         discussion: """
             Takes the codes and events of this program, the numbers of a gateway's x-ca-err header or their last three \
-            digits, the numbers of its protocol's public clients, and the error codes of OAuth 2.0. No daemon is needed.
+            digits, the numbers of its protocol's public clients, the statuses of M-Pin's, and the error codes of \
+            OAuth 2.0. No daemon is needed.
 
               $ latchkey explain vault.no-slot-opens
               $ latchkey explain 1000105
+              $ latchkey explain INCORRECT_PIN
             """)
 
     static let catalogue = Catalogue(adding: [
@@ -68,6 +70,7 @@ struct Explain: ParsableCommand {
             fields.add("HTTP status", String(kind.httpStatus))
         }
         fields.add("numbers", entry.numbers.map(String.init).joined(separator: ", "))
+        fields.add("status", entry.status)
         return "\(Terminal.standardOutput.bold(entry.name))  \(title(of: entry.category))\n\(fields.text)"
     }
 

@@ -11,7 +11,10 @@ struct MPinUsers: AsyncParsableCommand {
     struct New: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a user, to be registered next.",
-            discussion: "The user is kept once the back end has taken the registration.")
+            discussion: """
+                The user is kept once the back end has taken the registration. Where the back end wants to know what \
+                this board is called, a terminal asks for it.
+                """)
         @Argument(help: "Who it is, as the back end knows people, such as an address for mail.") var id: String
         @Option(help: ArgumentHelp("What the back end shows for this board.", valueName: "name"))
         var deviceName: String?
@@ -19,14 +22,25 @@ struct MPinUsers: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            var body: [String: JSON] = ["user": .string(id)]
-            body["deviceName"] = deviceName.map(JSON.string)
-            let answer = try await options.client.post(
-                try await account.path("users", by: options.client), .object(body))
+            let path = try await account.path("users", by: options.client)
+            var answer = try await make(deviceName, at: path)
+            if answer["wantsDeviceName"]?.bool == true, Terminal.inputIsTerminal {
+                let name = Input.answer(to: "What this board is called at the back end (Enter for no name): ")
+                if let name = name?.trimmed, !name.isEmpty { answer = try await make(name, at: path) }
+            }
             options.show(answer) { answer in
                 let advice = answer["advice"]?.array?.compactMap(\.string) ?? []
-                return ([MPinCommand.describe(answer)] + advice).joined(separator: "\n")
+                let wish =
+                    answer["wantsDeviceName"]?.bool == true
+                    ? ["The back end asks what this board is called: --device-name NAME says it."] : []
+                return ([MPinCommand.describe(answer)] + wish + advice).joined(separator: "\n")
             }
+        }
+
+        private func make(_ deviceName: String?, at path: String) async throws -> JSON {
+            var body: [String: JSON] = ["user": .string(id)]
+            body["deviceName"] = deviceName.map(JSON.string)
+            return try await options.client.post(path, .object(body))
         }
     }
 
