@@ -34,9 +34,10 @@ struct VectorCase {
         date = MPinDate(days: days)
         #expect((date == nil) == (days == 0), "\(entry)")
         shares = try Self.shares(entry, "client_secret", of: identity.point(), self.secrets)
-        permit = try date.flatMap { date in
-            try Self.shares(entry, "time_permit", of: identity.point(on: date), self.secrets)
-                .map { try TimePermit(date: date, shares: $0, $1) }
+        if let date, let both = try Self.shares(entry, "time_permit", of: identity.point(on: date), self.secrets) {
+            permit = try TimePermit(date: date, shares: both.0, both.1)
+        } else {
+            permit = nil
         }
     }
 
