@@ -4,6 +4,7 @@ Its disk is made once of Debian's packages, with the kernel that Debian has for 
 shell of root is on a port of the machine, and this machine's loopback is 10.0.2.2 there.
 """
 
+import json
 import os
 import re
 import shutil
@@ -30,24 +31,32 @@ NETWORK = "[Match]\nName=en*\n[Network]\nDHCP=yes\nLinkLocalAddressing=no\n"
 MODULES = "virtio_pci\nvirtio_blk\next4\n"
 
 
+FILES = {
+    "etc/initramfs-tools/conf.d/machine": "MODULES=list\nCOMPRESS=gzip\n",
+    "etc/initramfs-tools/modules": MODULES,
+    "etc/hostname": "board\n",
+    "etc/hosts": "127.0.0.1 localhost board\n10.0.2.2 lab.test\n",
+    "etc/fstab": "/dev/vda / ext4 errors=remount-ro 0 1\n",
+    "etc/systemd/system/shell.service": SHELL,
+    "etc/systemd/network/all.network": NETWORK,
+}
+PACKAGES = ["systemd-sysv", "udev", "dbus", "iproute2", "initramfs-tools", "linux-image-arm64"]
+
+
 def make_disk(folder, archive, libraries, say):
-    """Makes the machine's disk, kernel and first file system in a folder, unless they are there."""
-    if (folder / ".complete").exists():
+    """Makes the machine's disk, kernel and first file system in a folder, unless those there are made of the same."""
+    packages = [*PACKAGES, *libraries]
+    recipe, complete = json.dumps([FILES, packages]), folder / ".complete"
+    if complete.exists() and complete.read_text() == recipe:
         return
     run("rm", "-rf", "--one-file-system", folder)
     folder.mkdir(parents=True)
     root = folder / "root"
     prepared = folder / "prepared"
-    for path, text in (("etc/initramfs-tools/conf.d/machine", "MODULES=list\nCOMPRESS=gzip\n"),
-                       ("etc/initramfs-tools/modules", MODULES), ("etc/hostname", "board\n"),
-                       ("etc/hosts", "127.0.0.1 localhost board\n10.0.2.2 lab.test\n"),
-                       ("etc/fstab", "/dev/vda / ext4 errors=remount-ro 0 1\n"),
-                       ("etc/systemd/system/shell.service", SHELL),
-                       ("etc/systemd/network/all.network", NETWORK)):
+    for path, text in FILES.items():
         (prepared / path).parent.mkdir(parents=True, exist_ok=True)
         (prepared / path).write_text(text)
-    say("making the disk of a machine with Debian 13 for arm64, once")
-    packages = ["systemd-sysv", "udev", "dbus", "iproute2", "initramfs-tools", "linux-image-arm64", *libraries]
+    say("making the disk of a machine with Debian 13 for arm64")
     options = [f'--aptopt={name} "{value}"' for name, value in
                (option.split("=") for option in [*archive.options, "APT::Install-Recommends=false"])]
     run("mmdebstrap", "--quiet", "--mode=root", "--variant=apt", "--architectures=arm64", f"--keyring={KEYRING}", *options,
@@ -58,7 +67,7 @@ def make_disk(folder, archive, libraries, say):
         shutil.copy(next((root / "boot").glob(f"{name}-*")), folder / name)
     run("mke2fs", "-q", "-t", "ext4", "-d", root, folder / "disk.img", "3G")
     run("rm", "-rf", "--one-file-system", root, prepared)
-    (folder / ".complete").touch()
+    complete.write_text(recipe)
 
 
 class Machine:
@@ -83,8 +92,10 @@ class Machine:
             "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a72", "-accel", "tcg,thread=multi", "-smp", "2", "-m", "1024",
             "-display", "none", "-monitor", "none", "-no-reboot", "-serial", f"file:{self.work}/console",
             "-kernel", self.folder / "vmlinuz", "-initrd", self.folder / "initrd.img",
-            "-append", "root=/dev/vda rw console=ttyAMA0 panic=-1",
-            "-drive", f"if=none,id=root,file={self.work}/disk.img,format=raw,cache=unsafe", "-device", "virtio-blk-pci,drive=root",
+            # On a busy machine devices come minutes after systemd has asked for them.
+            "-append", "root=/dev/vda rw console=ttyAMA0 quiet panic=-1 "
+            "systemd.default_device_timeout_sec=900 systemd.default_timeout_start_sec=900",
+            "-drive", f"if=none,id=root,file={self.work}/disk.img,format=raw,cache=writeback", "-device", "virtio-blk-pci,drive=root",
             "-drive", f"if=none,id=packages,file={self.work}/packages.img,format=raw,readonly=on",
             "-device", "virtio-blk-pci,drive=packages",
             "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=", "-device", "virtio-serial-pci",
@@ -100,7 +111,7 @@ class Machine:
         return time.monotonic() - begun
 
     def end(self):
-        """Takes its power away."""
+        """Takes its power away: what its kernel had not given to the disk is lost."""
         if self.process:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
@@ -116,24 +127,38 @@ class Machine:
         until = time.monotonic() + limit
         pattern = re.compile(rb"(.*?)" + mark.encode() + rb" (\d+)\n", re.S)
         while not (found := pattern.search(self.said)):
-            self.port.settimeout(max(until - time.monotonic(), 0.01))
-            try:
-                more = self.port.recv(65536)
-            except TimeoutError:
-                raise Failure(f"the machine has not ended in {limit} s: {command}\n{self._last()}") from None
-            if not more:
-                raise Failure(f"the machine has ended in: {command}\n{self._last()}")
-            self.said += more
+            self._read(until, limit, command)
         self.said = self.said[found.end():]
         text = found[1].decode(errors="replace").strip()
         if found[2] != b"0":
             raise Failure(f"on the machine, {command} ended with {found[2].decode()}:\n{text}")
         return text
 
+    def _read(self, until, limit, command):
+        """Reads what the shell prints next."""
+        self.port.settimeout(max(until - time.monotonic(), 0.01))
+        try:
+            more = self.port.recv(65536)
+        except TimeoutError:
+            raise Failure(f"the machine has not ended in {limit} s: {command}\n{self._last()}") from None
+        if not more:
+            raise Failure(f"the machine has ended in: {command}\n{self._last()}")
+        self.said += more
+
     def until(self, command, limit=300):
         """Runs a command again and again until it succeeds; returns what it prints then."""
         tries = f"until {{ {command}\n}} >/tmp/tried 2>&1; do sleep 1; done; cat /tmp/tried"
         return self.run(tries, limit)
+
+    def cut(self, command, pattern, count, limit=300):
+        """Starts a command and takes the power away once it has printed lines of a pattern so many times; returns the
+        groups that were found."""
+        self.port.sendall(f"{command} </dev/null 2>&1\n".encode())
+        until = time.monotonic() + limit
+        while len(found := re.findall(pattern, self.said.decode(errors="replace"))) < count:
+            self._read(until, limit, command)
+        self.end()
+        return found
 
     def _last(self):
         console = Path(self.work / "console")
