@@ -1,4 +1,5 @@
 import Cryptography
+import Groundwork
 import OAuth
 import Testing
 
