@@ -148,56 +148,6 @@ struct PassTests {
         for number in masked { #expect(try !number.isInMemory()) }
     }
 
-    @Test(
-        "leave no share, no client secret and no token in memory, however they end (MPIN checklist 15)",
-        arguments: Ending.allCases)
-    func pointsWiped(ending: Ending) throws {
-        for point in try use(ending) { #expect(try !point.isInMemory()) }
-    }
-
-    /// - Returns: the points of a user who is gone.
-    private func use(_ ending: Ending) throws -> [MaskedSecret] {
-        let user = try FreshUser(pin: "1234")
-        let passOne = try user.passOne("1234", user.permit)
-        let points = [
-            user.shares.0, user.shares.1, try user.shares.0.adding(user.shares.1), passOne.secret,
-            try G1Point(encoding: user.token.encoding.exposed()),
-        ]
-        let masked = points.map(Self.lasting)
-        for point in masked { #expect(try point.isInMemory(), "the search finds what it is for") }
-        switch ending {
-        case .success: _ = try passOne.validator(for: [1])
-        case .failure:
-            let opposite = try user.shares.0.negated()
-            #expect(throws: CurveError.infinity) {
-                try MPinToken(
-                    shares: user.shares.0, opposite, of: user.identity, without: FreshUser.factor("1234"))
-            }
-        case .givenUp: break
-        }
-        withExtendedLifetime(points) {}
-        return masked
-    }
-
-    /// The X of a point as OpenSSL has it in memory: times 2^256 modulo the prime, lowest byte first.
-    private static func lasting(_ point: G1Point) -> MaskedSecret {
-        let prime = Hex.decode("2400000008702a0db0bddf647a6366d3243fd6ee18093ee1be6623ef5c1b55b3") ?? []
-        var number = Array(point.encoding[1...32])
-        defer { wipe(&number) }
-        for _ in 0..<256 {
-            // Twice a number below the prime fits, as that has 254 bits.
-            var carry = 0
-            for index in number.indices.reversed() {
-                carry += 2 * Int(number[index])
-                number[index] = UInt8(carry & 0xFF)
-                carry >>= 8
-            }
-            if !number.lexicographicallyPrecedes(prime) { number = difference(number, prime) }
-        }
-        number.reverse()
-        return MaskedSecret(SecretBytes(number))
-    }
-
     private struct Begun: ~Copyable {
         let passOne: PassOne
         let x: MaskedSecret

@@ -62,7 +62,7 @@ struct RequestTests {
     func clientID() async throws {
         let server = try await FakeBackEnd.start()
         await #expect(throws: MPinError.self) { _ = try await server.backend { $0.clientID = "a\nb" } }
-        for id in ["board 7", nil] {
+        for id in ["board-7", nil] {
             let backend = try await server.backend(id == nil ? "one" : "two") { $0.clientID = id }
             let user = try await backend.user(.registered, at: server)
             try await backend.startAuthentication(user)

@@ -14,8 +14,9 @@ struct VectorCase {
     let wrongFactor: PINFactor?
     /// The master secrets: two, or none.
     let secrets: [G1Scalar]
-    /// `nil` for date 0, which is no permit.
+    /// `nil` for date 0, which is no permit, and where it is not known.
     let date: MPinDate?
+    let isDateKnown: Bool
     let shares: (G1Point, G1Point)?
     /// `nil` for date 0, and where its shares are not known.
     let permit: TimePermit?
@@ -32,6 +33,7 @@ struct VectorCase {
         self.secrets = secrets.count == 2 ? secrets : []
         let days = entry.number("input", "date") ?? 0
         date = MPinDate(days: days)
+        isDateKnown = entry.number("input", "date") != nil
         #expect((date == nil) == (days == 0), "\(entry)")
         shares = try Self.shares(entry, "client_secret", of: identity.point(), self.secrets)
         if let date, let both = try Self.shares(entry, "time_permit", of: identity.point(on: date), self.secrets) {
@@ -70,7 +72,7 @@ struct VectorCase {
 
     /// The first pass with the vector's x, handed to work that is left out if anything for it is missing.
     func withPassOne(_ factor: PINFactor?, _ work: (consuming PassOne) throws -> Void) throws {
-        guard let factor, let token = try token(), let x = Self.integer(entry, "input", "x"),
+        guard isDateKnown, let factor, let token = try token(), let x = Self.integer(entry, "input", "x"),
             (date == nil) == (permit == nil)
         else { return }
         let scalar = G1Scalar(reducing: x)
@@ -154,7 +156,7 @@ struct VectorCase {
 
     func checkServer() throws {
         // Nothing of the server can be known without them.
-        guard secrets.count == 2 else { return }
+        guard isDateKnown, secrets.count == 2 else { return }
         for (index, secret) in secrets.enumerated() {
             let name = "share\(index + 1)"
             entry.expect(
