@@ -90,7 +90,7 @@ struct FirstBootHelperTests {
     func remains() {
         let (file, credential) = (WaitingEnrollment.Source.file(path: "/f"), WaitingEnrollment.Source.credential)
         let notFound = "not found in /etc/credstore or /run/credstore"
-        #expect(credential.whyNotWiped(nil, nil) == notFound)
+        #expect(credential.whyNotWiped(nil, nil) == "root's helper does not answer")
         #expect(credential.whyNotWiped(["wiped": []], nil) == notFound)
         #expect(credential.whyNotWiped(["wiped": ["/f"]], nil) == notFound)
         #expect(credential.whyNotWiped(["wiped": [], "fault": "read-only"], nil) == "read-only")

@@ -44,10 +44,10 @@ final class Program: Sendable {
         try body()
     }
 
+    /// Not by SIGTERM: mosquitto_sub disconnects in its handler, and waits forever if it was disconnecting already.
     deinit {
         guard process.isRunning else { return }
-        process.terminate()
-        process.waitUntilExit()
+        kill()
     }
 
     /// Ends it as an operator would (SIGTERM), so that it can write its state.

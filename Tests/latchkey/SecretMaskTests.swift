@@ -95,6 +95,8 @@ struct SecretMaskTests {
         #expect(mask.masked("{token}", of: "broker.password") == "{token}")
         #expect(mask.masked("", of: "broker.password") == "")
         #expect(mask.masked("/etc/p", of: "brokers.password_file") == "/etc/p")
+        #expect(mask.masked("/etc/ssl/private/board.key", of: "key") == "/etc/ssl/private/board.key")
+        #expect(mask.masked("/9j4AAQSkZJRgABAQEAYABgAAD", of: "key") == "[masked]")
         #expect(
             mask.masked([["command": ["/bin/x", "--token=abc"], "password": "b"]], of: "actions")
                 == [["command": ["/bin/x", "[masked]"], "password": "[masked]"]])

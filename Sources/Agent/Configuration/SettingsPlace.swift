@@ -55,9 +55,9 @@ struct SettingsPlace: Equatable {
 
     private static func index(of element: Substring, in tables: [JSON]) -> Int? {
         if let number = UInt16(element).map(Int.init), tables.indices.contains(number) { return number }
-        return tables.firstIndex { name(of: $0) == element }
+        return tables.firstIndex { name(of: $0) == String(element) }
     }
 
     /// What the tables of an array are told apart by.
-    private static func name(of table: JSON) -> String { table["name"]?.string ?? table["host"]?.string ?? "" }
+    private static func name(of table: JSON) -> String? { table["name"]?.string ?? table["host"]?.string }
 }

@@ -6,8 +6,8 @@ import Settings
 /// systemd starts it for each connection to its socket (latchkey-first-boot.socket); it has no network and no secrets.
 ///
 /// The agent says neither a path nor what to write: the paths are those of settings that only root can write, what is
-/// read is answered only if it is an enrollment, and a file is removed only if it has the content with the hash that the
-/// agent names.
+/// read is answered only if it is an enrollment, and a file is removed only if it has the content with the hash that
+/// the agent names.
 public enum FirstBootHelper {
     static let socket = "/run/latchkey-first-boot.sock"
     private static let requestLimit = 512

@@ -28,8 +28,9 @@ struct WaitingEnrollment: Sendable {
             if let fault = answer?["fault"]?.string ?? fault { return fault }
             // A file that is not there any more, or has another content, is not what was taken. A credential is: its
             // origin may be one that nobody can write, or that everybody can read, such as the kernel's command line.
-            return self == .credential
-                ? "not found in \(EnrollmentFile.credentialStores.joined(separator: " or "))" : nil
+            guard self == .credential else { return nil }
+            guard answer != nil else { return "root's helper does not answer" }
+            return "not found in \(EnrollmentFile.credentialStores.joined(separator: " or "))"
         }
     }
 

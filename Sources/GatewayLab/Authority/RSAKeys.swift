@@ -1,8 +1,8 @@
 import Cryptography
 import Synchronization
 
-/// The RSA keys of one lab, or of a board that is tested, which are free for others of the process when this is released.
-/// A lab whose keys are kept on the disk makes them itself.
+/// The RSA keys of one lab, or of a board that is tested, which are free for others of the process when this is
+/// released. A lab whose keys are kept on the disk makes them itself.
 package final class RSAKeys: Sendable {
     private let stock: KeyStock
     private let taken = Mutex<[PrivateKey]>([])

@@ -86,7 +86,8 @@ extension MPinBackend {
             killPoint("mpin-verdict-answered")
             return (passTwo, verdict)
         } catch MPinError.incorrectPIN(let place, let status) {
-            if usesPermits { try await doubtPermit(of: held.id) }
+            // Whatever the disk says, an attempt was used.
+            if usesPermits { try? await doubtPermit(of: held.id) }
             throw MPinError.incorrectPIN(place: place, status: status)
         } catch MPinError.blocked(let place, let status) {
             try await block(held)

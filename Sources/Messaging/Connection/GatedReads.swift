@@ -8,8 +8,9 @@ final class GatedReads {
     private var tls: UnsafeMutableRawPointer?
     /// What was written and is not in the connection's buffer yet.
     private var collected: [UInt8] = []
-    /// As much fits into an empty ``TLSBuffer``, whatever TLS adds.
-    private static let mostCollected = 4096
+    /// So many acknowledgements are a hundred. They fit into an empty ``TLSBuffer``, whatever TLS adds.
+    private static let mostCollected = 400
+    private var collects = false
 
     /// - Parameters:
     ///   - payloadLimit: the largest payload that the library always gets, in bytes.
@@ -23,9 +24,12 @@ final class GatedReads {
 
     /// Calls the library, which reads.
     ///
-    /// - Parameter tls: the connection's `SSL *`, whose handshake is over; `nil` without TLS.
-    func pass(socket: Int32, tls: UnsafeMutableRawPointer?, _ body: () -> Int32) -> Int32 {
-        self.tls = tls
+    /// - Parameters:
+    ///   - tls: the connection's `SSL *`, whose handshake is over; `nil` without TLS.
+    ///   - collects: whether what it writes may be collected: not while TLS has a part of a packet that the library
+    ///     has to write again.
+    func pass(socket: Int32, tls: UnsafeMutableRawPointer?, collects: Bool, _ body: () -> Int32) -> Int32 {
+        (self.tls, self.collects) = (tls, collects)
         let this = Unmanaged.passUnretained(self).toOpaque()
         var hook = latchkey_read_hook(
             socket: socket, tls: tls,
@@ -50,11 +54,14 @@ final class GatedReads {
 
     /// Takes what the library writes, unless there may be no room for it later: then it is written as it is.
     private func collect(_ bytes: UnsafeRawBufferPointer) -> Int32 {
-        if collected.count + bytes.count > Self.mostCollected { writeCollected() }
-        let isFirst = collected.isEmpty
-        guard let tls, !isFirst || bytes.count <= Self.mostCollected && TLSBuffer(tls).isEmpty else {
-            return latchkey_write_beneath(bytes.baseAddress, Int32(bytes.count))
+        if collected.count + bytes.count > Self.mostCollected, !collected.isEmpty {
+            // Beneath: the hook is active, and would have it collected again.
+            _ = latchkey_write_beneath(collected, Int32(collected.count))
+            collected.removeAll(keepingCapacity: true)
         }
+        guard let tls, bytes.count <= Self.mostCollected,
+            !collected.isEmpty || collects && TLSBuffer(tls).isEmpty
+        else { return latchkey_write_beneath(bytes.baseAddress, Int32(bytes.count)) }
         collected += bytes
         return Int32(bytes.count)
     }

@@ -52,8 +52,8 @@ final class MosquittoClient {
         }
         reads = GatedReads(payloadLimit: inbox.payloadLimit, withholds: withholds)
         tls = order.credentials.tls
-        // The library writes a byte for each packet that it queues, such as an acknowledgement, to wake a loop of its own
-        // that does not run here. It does without where it cannot have the pair of sockets for that.
+        // The library writes a byte for each packet that it queues, such as an acknowledgement, to wake a loop of its
+        // own that does not run here. It does without where it cannot have the pair of sockets for that.
         latchkey_refuse_socket_pairs(true)
         defer { latchkey_refuse_socket_pairs(false) }
         guard Self.library == MOSQ_ERR_SUCCESS.code,
@@ -139,7 +139,10 @@ final class MosquittoClient {
         let connection = mosquitto_ssl_get(handle)
         // The library's first reads with TLS only make its connection.
         guard tls == nil || connection != nil else { return fault(of: mosquitto_loop_read(handle, 1)) }
-        return fault(of: reads.pass(socket: socket, tls: connection) { mosquitto_loop_read(handle, 1) })
+        return fault(
+            of: reads.pass(socket: socket, tls: connection, collects: !wantsToWrite) {
+                mosquitto_loop_read(handle, 1)
+            })
     }
     /// Writes the acknowledgements of the packets read since the last call, in one TLS record.
     func acknowledge() { if mosquitto_ssl_get(handle) != nil { reads.writeCollected() } }

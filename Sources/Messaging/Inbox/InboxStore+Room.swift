@@ -3,7 +3,8 @@ import Storage
 import Synchronization
 
 /// What cannot be kept, such as on a full disk, stays at the broker, which sends it again on another connection. The
-/// present one, or the next, goes on without it: the messages whose sending gives back room must not wait for that room.
+/// present one, or the next, goes on without it: the messages whose sending gives back room must not wait for that
+/// room.
 extension InboxStore {
     struct Unkept: Sendable {
         /// What the messages count in all of their inboxes.
@@ -17,8 +18,8 @@ extension InboxStore {
     /// Why messages stay at the broker; `nil` while they are kept.
     public nonisolated var obstacle: MessagingError? { unkept.withLock { $0?.fault } }
 
-    /// Whether an inbox wants one of the messages that the broker sends until it is acknowledged. An inbox may have been
-    /// added since the message was read.
+    /// Whether an inbox wants one of the messages that the broker sends until it is acknowledged. An inbox may have
+    /// been added since the message was read.
     nonisolated func wantsPromised(of messages: [IncomingMessage]) -> Bool {
         messages.contains { $0.qos == .atLeastOnce && wants($0) }
     }

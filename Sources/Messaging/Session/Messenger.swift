@@ -149,7 +149,12 @@ public final actor Messenger {
     /// One connection from its credentials to its end.
     private func connect() async -> (ending: ConnectionEnding, at: ContinuousClock.Instant?) {
         reconnectsAtOnce = false
-        if let inboxes = inbox.standing { established.formUnion(inboxes.formerFilters) }
+        if let inboxes = inbox.standing {
+            // Of a file that was opened late.
+            let late = inboxes.formerFilters.subtracting(established)
+            established.formUnion(late)
+            ending.formUnion(late)
+        }
         var order: ConnectionOrder
         do {
             order = ConnectionOrder(

@@ -131,8 +131,8 @@ public final class Subscription: AsyncSequence, Sendable {
 
     /// For one thread.
     func deliver(_ parcel: [IncomingMessage]) {
-        // Not inside the state's lock: it may end the subscription. Nor does a change of the state, which would have to ask
-        // the waiting reader each time, come with every parcel.
+        // Not inside the state's lock: it may end the subscription. Nor does a change of the state, which would have to
+        // ask the waiting reader each time, come with every parcel.
         let isDone = taking.withLock { _ in state.read { $0.freeTaker }?(parcel[...]) ?? false }
         guard !isDone else { return }
         state.change { state in

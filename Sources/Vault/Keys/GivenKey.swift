@@ -3,7 +3,8 @@
     import Glibc
     import Groundwork
 
-    /// An RSA key that a test gives to an agent, since to make one takes more work than all else that a short test does.
+    /// An RSA key that a test gives to an agent, since to make one takes more work than all else that a short test
+    /// does.
     ///
     /// The environment variable `LATCHKEY_GIVEN_KEY` names a file with the key: PKCS#8 in DER, of mode 0600. The first
     /// that takes it removes it, and all further keys are made. Exists in debug builds only: nothing of it is in a

@@ -1,8 +1,8 @@
 import Groundwork
 
 /// Takes secrets out of text that others will read: private keys, values of keys such as `password` and `token`, user
-/// names and queries of URLs, credentials of HTTP, what follows an option such as `--password`, the arguments of commands,
-/// and what looks like a token.
+/// names and queries of URLs, credentials of HTTP, what follows an option such as `--password`, the arguments of
+/// commands, and what looks like a token.
 struct SecretMask {
     static let mark = "[masked]"
 
@@ -70,7 +70,10 @@ struct SecretMask {
 
     /// - Parameter known: values that are not secret.
     static func hides(_ value: some StringProtocol, of name: String, known: Set<String>) -> Bool {
-        isSecret(name) || isAmbiguous(name) && !value.hasPrefix("/") && !known.contains(String(value))
+        guard !isSecret(name) else { return true }
+        // A path, unless it may be Base64.
+        let isPath = value.hasPrefix("/") && !SecretScanner.looksRandom(Array(value.utf8)[...])
+        return isAmbiguous(name) && !isPath && !known.contains(String(value))
     }
 
     private static func lastName(in key: String) -> String { key.split(separator: ".").last.map(String.init) ?? key }

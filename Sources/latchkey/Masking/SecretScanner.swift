@@ -189,7 +189,7 @@ struct SecretScanner {
     }
 
     /// Long, and of letters and digits as nobody writes them.
-    private static func looksRandom(_ bytes: ArraySlice<UInt8>) -> Bool {
+    static func looksRandom(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.count >= 20 else { return false }
         var (lower, upper, digits, others, isHexadecimal) = (0, 0, 0, 0, true)
         for byte in bytes {

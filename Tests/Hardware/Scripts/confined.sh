@@ -2,8 +2,8 @@
 # Installs the agent as the service it is on a board, on one that systemd started, and has it do its work behind the
 # unit's restrictions: enrollments that wait for it, a keypad, sensors, button, LED, broker; after a restart, after it
 # was killed, after it hung. In between it shares over Bluetooth, without bluetoothd by the drop-in, and through
-# bluetoothd; at the end the kernel's drivers have button and LED. PROGRAM is the program; with NEARBY an agent beside it
-# logs in.
+# bluetoothd; at the end the kernel's drivers have button and LED. PROGRAM is the program; with NEARBY an agent beside
+# it logs in.
 # shellcheck source-path=SCRIPTDIR source=steps.sh
 . "${0%/*}/steps.sh"
 # shellcheck disable=SC2034 # read in the next file, of the agent that is let in

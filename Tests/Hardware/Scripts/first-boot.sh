@@ -1,5 +1,5 @@
-# Read by a script beside it, after steps.sh and service.sh: enrollments that wait for the agent, and the scanner and the
-# keypad that people use.
+# Read by a script beside it, after steps.sh and service.sh: enrollments that wait for the agent, and the scanner and
+# the keypad that people use.
 # shellcheck shell=sh disable=SC2154 # names that those scripts set
 
 card=/boot/firmware
