@@ -25,7 +25,7 @@ struct SettingsPlace: Equatable {
         let (element, key) = try Self.split(rest, of: text, settings)
         let tables = array.value.array ?? []
         guard let index = Self.index(of: element, in: tables) else {
-            throw .noElement(array: array.keyPath, element: String(element), there: tables.map(Self.name(of:)))
+            throw .noElement(array: array.keyPath, element: String(element), there: tables.compactMap(Self.name(of:)))
         }
         (table, self.index, self.key) = (array.keyPath, index, key)
     }
