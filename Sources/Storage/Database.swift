@@ -43,15 +43,29 @@ public final class Database {
     /// Statements kept; a program's SQL is constant text, so this is not reached in practice.
     private static let cacheLimit = 64
 
-    /// Opens the file, checks it, and brings it to the newest version.
+    /// Opens the file, checks it, and brings it to the newest version. On a full disk it opens as well: it can be read,
+    /// and each write fails until there is room.
     ///
     /// - Parameter migrations: in ascending order of version.
     /// - Throws: ``StorageError``; the file is then as it was before.
-    public init(path: String, migrations: [Migration], options: Options = Options()) throws(StorageError) {
+    public convenience init(path: String, migrations: [Migration], options: Options = Options()) throws(StorageError) {
+        do throws(StorageError) {
+            try self.init(path: path, migrations, options, isShared: true)
+        } catch .full {
+            // SQLite has an index of its log in a file that other processes share, and a connection that shares nothing
+            // has it in memory.
+            try self.init(path: path, migrations, options, isShared: false)
+        }
+    }
+
+    private init(
+        path: String, _ migrations: [Migration], _ options: Options, isShared: Bool
+    ) throws(StorageError) {
         self.path = path
         try DatabaseFile.prepare(path, creating: options.creates)
         connection = try SQLiteConnection(path: path)
         do throws(StorageError) {
+            if !isShared { try execute("PRAGMA locking_mode = EXCLUSIVE") }
             try admit(supported: migrations.last?.version ?? 0, options)
             guard !options.isDamaged else { return }
             try configure(options)

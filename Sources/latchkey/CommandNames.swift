@@ -19,7 +19,9 @@ struct CommandNames {
         }
     }
 
+    /// Each command says its name: of one that does not, the argument parser makes it from the type's, and asks the
+    /// runtime whether that type describes itself, which took most of a short command's time.
     private static func name(of command: any ParsableCommand.Type) -> String {
-        command.configuration.commandName ?? String(describing: command).lowercased()
+        command.configuration.commandName ?? command._commandName
     }
 }

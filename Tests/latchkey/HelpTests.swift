@@ -47,6 +47,16 @@ struct HelpTests {
         }
     }
 
+    /// A name made of the type's costs each start of the program some 0.1 ms.
+    @Test("every command says its name itself")
+    func names() {
+        func nameless(below command: any ParsableCommand.Type) -> [String] {
+            (command.configuration.commandName == nil ? [String(describing: command)] : [])
+                + command.configuration.subcommands.flatMap(nameless)
+        }
+        #expect(nameless(below: Latchkey.self) == [])
+    }
+
     @Test("offers --version once, and says which socket and settings are meant without an option")
     func options() throws {
         #expect(Self.pages.filter { $0.text.contains("--version") }.map(\.path) == [["latchkey"]])

@@ -5,6 +5,7 @@ import LocalAPI
 
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "call",
         abstract: "Call an API of the gateway, or of a host that may be called, as the user or as this device.",
         discussion: """
             The access token, the identifier and the client certificate are added, and renewed when needed. The method \

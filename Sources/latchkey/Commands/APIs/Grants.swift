@@ -5,6 +5,7 @@ import LocalAPI
 
 struct Grants: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "grants",
         abstract: "Show and change what local programs may do in the name of the board or its user.",
         discussion: """
             Programs of a user, of a group, or of a systemd unit: whose token they may use, where, for which scopes. \
@@ -18,7 +19,8 @@ struct Grants: AsyncParsableCommand {
         subcommands: [List.self, Allow.self, Revoke.self, Log.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, those of the settings first.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List them, those of the settings first.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -30,7 +32,8 @@ struct Grants: AsyncParsableCommand {
     }
 
     struct Allow: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Say what some programs may do, or may never do.")
+        static let configuration = CommandConfiguration(
+            commandName: "allow", abstract: "Say what some programs may do, or may never do.")
         @Option(help: "The user of the programs, by name or number.") var user: String?
         @Option(help: "A group that the programs are in, by name or number.") var group: String?
         @Option(help: "The systemd unit of the programs, such as sensors.service.") var unit: String?
@@ -83,6 +86,7 @@ struct Grants: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "Revoke a grant; calls that are under way by it alone end at once.")
         @Argument(help: "Its number, as latchkey grants list shows it.") var id: String
         @OptionGroup var options: ClientOptions
@@ -95,6 +99,7 @@ struct Grants: AsyncParsableCommand {
 
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "log",
             abstract: "Show what programs did: uses, refusals and changes of grants.")
         @Option(help: ArgumentHelp("The largest number of records to show.", valueName: "count")) var limit = 100
         @OptionGroup var options: ClientOptions

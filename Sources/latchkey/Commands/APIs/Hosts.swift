@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Hosts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "hosts",
         abstract: "Show and change the hosts beside the gateways that may be called.",
         discussion: """
             A host has to prove itself, by a certificate, by the hash of a public key, or by the public authorities. \
@@ -17,7 +18,8 @@ struct Hosts: AsyncParsableCommand {
         subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, those of the settings first.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List them, those of the settings first.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -28,6 +30,7 @@ struct Hosts: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add a host, or replace one that was added; applies to the next call.")
         @Argument(help: "The host, with its port unless that is 443.") var host: String
         @Option(
@@ -65,7 +68,8 @@ struct Hosts: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a host that was added.")
+        static let configuration = CommandConfiguration(
+            commandName: "remove", abstract: "Remove a host that was added.")
         @Argument(help: "The host, with its port unless that is 443.") var host: String
         @OptionGroup var options: ClientOptions
 

@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keys",
         abstract: "Show and change the keys that bodies of calls may be signed with.",
         discussion: """
             These are keys besides the device's own, which the gateway knows by its certificate. They are kept in the \
@@ -15,7 +16,8 @@ struct Keys: AsyncParsableCommand {
         subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them by name, with their public keys.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List them by name, with their public keys.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -25,6 +27,7 @@ struct Keys: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Store a private key, or make one, and print its public key.",
             discussion: "Without a file an RSA key of 2048 bits is made.")
         @Argument(help: "1 to 64 lower-case letters, digits and hyphens.") var name: String
@@ -43,7 +46,7 @@ struct Keys: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a key for good.")
+        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a key for good.")
         @Argument(help: "Its name.") var name: String
         @OptionGroup var options: ClientOptions
 

@@ -12,6 +12,7 @@ struct BoardCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List available board definitions.",
             discussion: "Asks the daemon; if none answers, the folders named by the settings are searched.")
         @Option(help: "Folder to search, without the daemon; may be repeated.") var directory: [String] = []
@@ -52,7 +53,8 @@ struct BoardCommand: AsyncParsableCommand {
     }
 
     struct Watch: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print readings as they are sent, until Ctrl-C.")
+        static let configuration = CommandConfiguration(
+            commandName: "watch", abstract: "Print readings as they are sent, until Ctrl-C.")
         @Option(help: ArgumentHelp("End after this many sample sets.", valueName: "n")) var count: Int?
         @OptionGroup var options: ClientOptions
 
@@ -91,6 +93,7 @@ struct BoardCommand: AsyncParsableCommand {
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Look for every part that a board definition names.",
             discussion:
                 "Without a name, the daemon looks for the parts of its own board; where none answers, the settings say which "

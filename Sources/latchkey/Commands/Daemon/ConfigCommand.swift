@@ -18,6 +18,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Check the agent's configuration, or a gateway's document, and name every fault.",
             discussion:
                 "A file ending in .json is a gateway's msso_config.json, any other the agent's own TOML. Nothing is changed, "

@@ -5,6 +5,7 @@ import Groundwork
 extension ConfigCommand {
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "set",
             abstract: "Change one setting in the file, and nothing else in it.",
             discussion: """
                 Comments and layout stay. What the agent would refuse at its start is refused here, and nothing is \
@@ -52,6 +53,7 @@ extension ConfigCommand {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add a table to those of which there may be several: hosts, brokers, inbox, actions, grants.",
             discussion: """
                 Below the last of its kind, or at the end of the file; the rest of the file stays. A key that is given \
@@ -94,6 +96,7 @@ extension ConfigCommand {
 
     struct Unset: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "unset",
             abstract: "Take a setting out of the file, or a table out of those of which there may be several.",
             discussion: """
                 The default is in force then. Comments inside a table go with it.

@@ -31,6 +31,7 @@ struct SettingsFileOption: ParsableArguments {
 extension ConfigCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show every setting, and whether it comes from the file or is the default.",
             discussion: """
                 Secrets are masked. Tables that may occur several times, such as [[hosts]], are shown as JSON. \
@@ -57,6 +58,7 @@ extension ConfigCommand {
 
     struct Get: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "get",
             abstract: "Print the value of one setting, also if it is secret.",
             discussion: """
                 Text without quotation marks, each element of an array on a line, tables as JSON. A table that may \

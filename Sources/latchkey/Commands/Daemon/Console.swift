@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Console: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "console",
         abstract: "Open the board's page in a browser.",
         discussion: """
             Prints an address that works once, within two minutes, and only on this board: the page listens on \

@@ -6,6 +6,7 @@ import LocalAPI
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Check everything the agent depends on, and say what to do where something fails.",
         discussion:
             "Without the daemon, it checks what the daemon would start with, as far as this user can see it, and says "

@@ -5,6 +5,7 @@ import Logging
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "run",
         abstract: "Run the daemon until it is stopped.",
         discussion: "Started by systemd as latchkey.service. SIGTERM and SIGINT end it; nothing accepted is lost.")
 

@@ -5,6 +5,7 @@ import LocalAPI
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show the registration, the certificate, the token, the broker and the outbox.",
         discussion:
             "device is the identifier that this board chose; its topics hold it. mag-identifier is the gateway's name for "

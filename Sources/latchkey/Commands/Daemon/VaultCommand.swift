@@ -14,7 +14,8 @@ struct VaultCommand: AsyncParsableCommand {
         subcommands: [Slots.self, Add.self, Rewrap.self, Remove.self])
 
     struct Slots: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the slots, and which one opened the store.")
+        static let configuration = CommandConfiguration(
+            commandName: "slots", abstract: "List the slots, and which one opened the store.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -30,7 +31,8 @@ struct VaultCommand: AsyncParsableCommand {
     }
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a slot that opens with another key.")
+        static let configuration = CommandConfiguration(
+            commandName: "add", abstract: "Add a slot that opens with another key.")
         @OptionGroup var key: KeyOptions
         @OptionGroup var options: ClientOptions
 
@@ -42,6 +44,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Rewrap: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rewrap",
             abstract: "Give a slot another key; the former one no longer opens it.",
             discussion:
                 "Put the new key in its place before the agent starts again: from now on, it alone opens this slot.")
@@ -58,6 +61,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a slot, so that its key no longer opens the store.",
             discussion: "A copy of the store from before still opens with it.")
 

@@ -5,6 +5,7 @@ import Synchronization
 
 struct Wait: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "wait",
         abstract: "Wait until the board is in a state that 'latchkey status' shows.",
         discussion: """
             Also waits for the daemon itself to start. It follows the daemon's events and asks for the status when \

@@ -73,6 +73,7 @@ struct ChosenAccount {
 
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "accounts",
         abstract: "Make, show, choose and remove the accounts of this board.",
         discussion: """
             An account is a name for the board's relation to one server: its registration there, its tokens and \
@@ -88,7 +89,8 @@ struct Accounts: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, the default one first.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List them, the default one first.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -101,6 +103,7 @@ struct Accounts: AsyncParsableCommand {
 
     struct Use: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "use",
             abstract: "Choose the account that commands mean without --account.",
             discussion: """
                 For everybody on this board, until another is chosen; 'latchkey accounts use gateway' undoes it. A \
@@ -123,6 +126,7 @@ struct Accounts: AsyncParsableCommand {
 
     struct Current: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "current",
             abstract: "Show the account that commands mean without --account.")
         @OptionGroup var options: ClientOptions
 
@@ -134,6 +138,7 @@ struct Accounts: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove an account, with everything that is stored of it.",
             discussion: """
                 At a gateway it must not be registered any more: run 'latchkey deregister --account NAME' first. At an \

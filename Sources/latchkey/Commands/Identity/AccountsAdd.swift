@@ -5,6 +5,7 @@ import LocalAPI
 extension Accounts {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Make an account at an OAuth 2.0 or OpenID Connect server.",
             discussion: """
                 The server describes itself at its issuer; a server that does not is described by --endpoint. The \
@@ -91,7 +92,7 @@ extension Accounts {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show one of them.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one of them.")
         @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @OptionGroup var options: ClientOptions
 
@@ -104,6 +105,7 @@ extension Accounts {
 
     struct Introspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "introspect",
             abstract: "Ask an OAuth server what it says of the account's token (RFC 7662).")
         @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @Option(help: "A scope of the token, separated by blanks.") var scope: String?

@@ -5,6 +5,7 @@ import LocalAPI
 
 struct Enroll: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "enroll",
         abstract: "Enroll this board at a gateway and register it.",
         discussion: """
             The enrollment URL works once, and holds the hash of the gateway's key, so that the first connection is \

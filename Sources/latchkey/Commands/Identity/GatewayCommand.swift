@@ -18,6 +18,7 @@ struct GatewayCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show the configuration: gateway, application, device and endpoints.")
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
@@ -29,7 +30,8 @@ struct GatewayCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the gateways that the board knows.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the gateways that the board knows.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -46,6 +48,7 @@ struct GatewayCommand: AsyncParsableCommand {
 
     struct Use: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "use",
             abstract: "Switch to a gateway that the board knows.",
             discussion: "The gateway in use is kept too. What waits for its broker stays on the board until then.")
         @Argument(help: "Its URL, or its host with or without the port; see 'latchkey gateway list'.") var name: String?
@@ -69,6 +72,7 @@ struct GatewayCommand: AsyncParsableCommand {
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stop",
             abstract: "Stop everything that talks to the gateway and the broker.",
             discussion: """
                 It stays stopped when the agent or the board is started again. Readings and messages are accepted and \
@@ -85,7 +89,7 @@ struct GatewayCommand: AsyncParsableCommand {
     }
 
     struct Start: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Start what was stopped.")
+        static let configuration = CommandConfiguration(commandName: "start", abstract: "Start what was stopped.")
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 

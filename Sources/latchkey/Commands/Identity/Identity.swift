@@ -4,7 +4,7 @@ import Groundwork
 import LocalAPI
 
 struct Renew: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Renew the device certificate now.")
+    static let configuration = CommandConfiguration(commandName: "renew", abstract: "Renew the device certificate now.")
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
@@ -18,6 +18,7 @@ struct Renew: AsyncParsableCommand {
 
 struct Deregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "deregister",
         abstract: "Remove this board at the gateway of an account, and its identity here.",
         discussion: """
             Asks for confirmation. Without --account, the account that 'latchkey accounts use' chose is meant. When \
@@ -42,6 +43,7 @@ struct Deregister: AsyncParsableCommand {
 
 struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "reset",
         abstract: "Forget this board's identity at the gateway of an account, here only.",
         discussion: """
             Asks for confirmation. Without --account, the account that 'latchkey accounts use' chose is meant. The \

@@ -30,6 +30,7 @@ struct PrincipalOptions: ParsableArguments {
 
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "token",
         abstract: "Print a valid access token, for a program of your own.",
         discussion: """
             Prints the token of the logged-in user, or the board's own while nobody is logged in or with --as board.

@@ -17,7 +17,7 @@ struct ActionsCommand: AsyncParsableCommand {
         subcommands: [List.self, Log.self, Retry.self, Serve.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the actions.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the actions.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -37,6 +37,7 @@ struct ActionsCommand: AsyncParsableCommand {
 
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "log",
             abstract: "Show how the command ended lately, and the end of its output.")
         @Argument(help: "Name of the action.") var name: String
         @OptionGroup var options: ClientOptions
@@ -65,6 +66,7 @@ struct ActionsCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "retry",
             abstract: "Pass the messages that were set aside to the command again.")
         @Argument(help: "Name of the action.") var name: String
         @OptionGroup var options: ClientOptions
@@ -77,6 +79,7 @@ struct ActionsCommand: AsyncParsableCommand {
 
     struct Serve: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "serve",
             abstract: "Run the command of one action, for the connection on standard input.",
             discussion: "Started by systemd as latchkey-action@.service, not by hand.", shouldDisplay: false)
         @Option(

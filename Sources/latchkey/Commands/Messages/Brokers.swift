@@ -16,6 +16,7 @@ struct BrokerOption: ParsableArguments {
 
 struct Brokers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "brokers",
         abstract: "Show the brokers beside the gateway's, and end their connections.",
         discussion: """
             They are in the settings, [[brokers]] of latchkey.toml, with their credentials. A connection is made when \
@@ -28,7 +29,8 @@ struct Brokers: AsyncParsableCommand {
         subcommands: [List.self, Disconnect.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them with the state of their connections.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List them with the state of their connections.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -40,6 +42,7 @@ struct Brokers: AsyncParsableCommand {
 
     struct Disconnect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "disconnect",
             abstract: "End a connection, with the subscriptions that all programs have there.")
         @Argument(help: "The broker's name in the settings.") var name: String
         @OptionGroup var options: ClientOptions

@@ -15,7 +15,7 @@ struct DeadLetters: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Retry.self, Remove.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, the oldest first.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them, the oldest first.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -26,7 +26,8 @@ struct DeadLetters: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Write its payload to standard output.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Write its payload to standard output.")
         @Argument(help: "The number of the dead letter.") var id: Int64
         @OptionGroup var options: ClientOptions
 
@@ -38,7 +39,8 @@ struct DeadLetters: AsyncParsableCommand {
     }
 
     struct Retry: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Send it again, after everything that is waiting.")
+        static let configuration = CommandConfiguration(
+            commandName: "retry", abstract: "Send it again, after everything that is waiting.")
         @Argument(help: "The number of the dead letter.") var id: Int64
         @OptionGroup var options: ClientOptions
 
@@ -49,7 +51,7 @@ struct DeadLetters: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Delete it for good.")
+        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Delete it for good.")
         @Argument(help: "The number of the dead letter.") var id: Int64
         @OptionGroup var options: ClientOptions
 

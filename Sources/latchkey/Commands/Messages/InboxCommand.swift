@@ -21,7 +21,7 @@ struct InboxCommand: AsyncParsableCommand {
         subcommands: [List.self, Add.self, Read.self, Ack.self, Remove.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the inboxes.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the inboxes.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -33,6 +33,7 @@ struct InboxCommand: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add an inbox, until it is removed.",
             discussion: """
                 Messages that match the filter are kept from now on, also after a restart. Beyond its limits the \
@@ -68,6 +69,7 @@ struct InboxCommand: AsyncParsableCommand {
 
     struct Read: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "read",
             abstract: "Print the messages that wait, the oldest first.",
             discussion: """
                 Each begins with its number. Messages stay until they are acknowledged: with 'latchkey inbox ack', or \
@@ -152,6 +154,7 @@ struct InboxCommand: AsyncParsableCommand {
 
     struct Ack: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "ack",
             abstract: "Acknowledge messages: they are removed.",
             discussion: "Acknowledges all messages up to the given one, or with --only that one alone.")
         @Argument(help: "Name of the inbox.") var name: String
@@ -168,6 +171,7 @@ struct InboxCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove an inbox that was added, with its messages, or all messages of another.",
             discussion: """
                 If the inbox belongs to the settings or to an action, or if the settings no longer name it, all its \

@@ -19,6 +19,7 @@ struct SpeakerOption: ParsableArguments {
 
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "publish",
         abstract:
             "Publish a message; when this returns, the broker or the disk has it, or memory if the settings say so.",
         discussion: """

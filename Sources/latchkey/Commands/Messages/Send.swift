@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "send",
         abstract: "Send a message in an envelope to a user, a device, a group or the application.",
         discussion: """
             The envelope names the sender: this device, or with --as user the logged-in user. The topic is below the \

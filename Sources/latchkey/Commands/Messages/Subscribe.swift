@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "subscribe",
         abstract: "Print messages as they arrive, until Ctrl-C.",
         discussion: """
             Without a filter: everything sent to this device, except its own telemetry and status. Topics below the \

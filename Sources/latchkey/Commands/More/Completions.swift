@@ -2,6 +2,7 @@ import ArgumentParser
 
 struct Completions: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "completions",
         abstract: "Print a shell's completion script.",
         discussion: "  $ latchkey completions bash > /usr/share/bash-completion/completions/latchkey")
 

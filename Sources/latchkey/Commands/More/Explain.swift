@@ -4,6 +4,7 @@ import Groundwork
 
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "explain",
         abstract: "Say what an error code, an event, a gateway's number or a status means, and what to do.",
         discussion: """
             Takes the codes and events of this program, the numbers of a gateway's x-ca-err header or their last three \

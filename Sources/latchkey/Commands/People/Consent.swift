@@ -4,11 +4,12 @@ import LocalAPI
 
 struct Consent: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "consent",
         abstract: "Show which devices ask to be let in, and answer.",
         subcommands: [List.self, Grant.self, Refuse.self, Ask.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List pending requests.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List pending requests.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -19,7 +20,7 @@ struct Consent: AsyncParsableCommand {
     }
 
     struct Grant: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let a device in.")
+        static let configuration = CommandConfiguration(commandName: "grant", abstract: "Let a device in.")
         @Argument(help: "The question's number.") var number: Int
         @OptionGroup var options: ClientOptions
 
@@ -27,7 +28,7 @@ struct Consent: AsyncParsableCommand {
     }
 
     struct Refuse: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Refuse a device.")
+        static let configuration = CommandConfiguration(commandName: "refuse", abstract: "Refuse a device.")
         @Argument(help: "The question's number.") var number: Int
         @OptionGroup var options: ClientOptions
 
@@ -36,6 +37,7 @@ struct Consent: AsyncParsableCommand {
 
     struct Ask: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "ask",
             abstract: "Ask here each time a device wants to be let in, until Ctrl-C.")
         @OptionGroup var options: ClientOptions
 

@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Lock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "lock",
         abstract: "Lock the session of the user who is logged in, by a passcode.",
         discussion: """
             The user's tokens are revoked, and the session is sealed: until it is unlocked, nothing works in the \
@@ -44,6 +45,7 @@ struct Lock: AsyncParsableCommand {
 
 struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "unlock",
         abstract: "Unlock the user's session by its passcode.",
         discussion: """
             The passcode is asked for without echo; it can be given elsewhere too, with 'latchkey prompts'. Where \

@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "login",
         abstract: "Log in on this board: by password, in a browser, with a device nearby, or by a token.",
         discussion: """
             By password, which is asked for without echo, up to three times; it can be given elsewhere too, with \

@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "logout",
         abstract: "Log the user out, at the gateway and here.",
         discussion: """
             The board stays registered, with its own certificate and tokens. While single sign-on is on at the \
@@ -34,6 +35,7 @@ struct Logout: AsyncParsableCommand {
 
 struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "whoami",
         abstract: "Show who is logged in on this board.", discussion: "Ends with status 1 when nobody is logged in.")
     @Flag(help: "Show the user's profile from the gateway.") var info = false
     @Flag(help: "Show the profile that was last read from the gateway.") var profile = false

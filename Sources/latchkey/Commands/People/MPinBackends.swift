@@ -59,6 +59,7 @@ struct MPinBackends: AsyncParsableCommand {
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "test",
             abstract: "Ask whether there is a back end at a URL, or at that of an account.",
             discussion: "Nothing else of the agent asks a back end by itself.")
         @OptionGroup var place: Place
@@ -77,6 +78,7 @@ struct MPinBackends: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show what the address in a scanned code says of its back end.",
             discussion: "What follows a '#' is not sent: that is the code for 'latchkey mpin access-number'.")
         @Argument(help: "The address, as scanned; in quotes, because of its '#'.") var code: String
@@ -100,6 +102,7 @@ struct MPinBackends: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Make an account at a back end, which has to answer.")
         @Argument(help: "The name of the account.") var name: String
         @OptionGroup var place: Place
@@ -115,7 +118,8 @@ struct MPinBackends: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the back ends with their users.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the back ends with their users.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -132,6 +136,7 @@ struct MPinBackends: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a back end with all its users, whose tokens are erased.")
         @Argument(help: "The name of the account.") var name: String
         @Flag(help: "Do not ask for confirmation.") var yes = false

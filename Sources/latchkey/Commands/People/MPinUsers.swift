@@ -10,6 +10,7 @@ struct MPinUsers: AsyncParsableCommand {
 
     struct New: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "new",
             abstract: "Make a user, to be registered next.",
             discussion: """
                 The user is kept once the back end has taken the registration. Where the back end wants to know what \
@@ -45,7 +46,8 @@ struct MPinUsers: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the users and their states.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the users and their states.")
         @OptionGroup var account: MPinAccountOption
         @OptionGroup var options: ClientOptions
 
@@ -59,6 +61,7 @@ struct MPinUsers: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a user here, with the token.", discussion: "The back end is not asked.")
         @Argument(help: "Who it is.") var id: String
         @OptionGroup var account: MPinAccountOption
@@ -84,7 +87,8 @@ struct MPinRegister: AsyncParsableCommand {
         subcommands: [Start.self, Restart.self, Confirm.self, Finish.self])
 
     struct Start: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Ask the back end for an identity.")
+        static let configuration = CommandConfiguration(
+            commandName: "start", abstract: "Ask the back end for an identity.")
         @Flag(help: "Read the code that activates the user at once from standard input.") var codeStdin = false
         @Option(help: ArgumentHelp("Passed to whoever verifies the user.", valueName: "text")) var userData: String?
         @OptionGroup var user: MPinUserOptions
@@ -100,6 +104,7 @@ struct MPinRegister: AsyncParsableCommand {
 
     struct Restart: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restart",
             abstract: "Have the user verified again, such as by another mail.")
         @Option(help: ArgumentHelp("Passed to whoever verifies the user.", valueName: "text")) var userData: String?
         @OptionGroup var user: MPinUserOptions
@@ -113,7 +118,8 @@ struct MPinRegister: AsyncParsableCommand {
     }
 
     struct Confirm: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Fetch the secret of a user who was verified.")
+        static let configuration = CommandConfiguration(
+            commandName: "confirm", abstract: "Fetch the secret of a user who was verified.")
         @Option(help: ArgumentHelp("Where the back end may send push messages.", valueName: "id"))
         var pushToken: String?
         @OptionGroup var user: MPinUserOptions
@@ -128,6 +134,7 @@ struct MPinRegister: AsyncParsableCommand {
 
     struct Finish: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "finish",
             abstract: "Choose the PIN, and keep the token that goes with it.",
             discussion: """
                 A PIN is any printable text, and no more than 16,384 of them differ; a longer one is harder to watch, \

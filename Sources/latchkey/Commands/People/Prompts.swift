@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Prompts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "prompts",
         abstract: "Show what the daemon asks people, and answer.",
         discussion: """
             Everything that the daemon needs a person for waits here: passwords, PINs, consent, choices. A secret is \
@@ -16,7 +17,7 @@ struct Prompts: AsyncParsableCommand {
         subcommands: [List.self, Answer.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List what waits for an answer.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List what waits for an answer.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -28,6 +29,7 @@ struct Prompts: AsyncParsableCommand {
 
     struct Answer: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "answer",
             abstract: "Answer a prompt.",
             discussion: "A text is asked for here, or read from standard input; choices and consent are options.")
         @Argument(help: "The prompt's number.") var id: Int

@@ -57,6 +57,7 @@ struct ProximityCommand: AsyncParsableCommand {
 
     struct Pair: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "pair",
             abstract: "Let devices nearby pair for a while, where only bonded ones may ask to be let in.",
             discussion:
                 "Needed with proximity.require_encryption and bluetoothd. Only the bond of a device that is let in is kept."
@@ -75,7 +76,8 @@ struct ProximityCommand: AsyncParsableCommand {
     }
 
     struct Audit: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show who asked to be let in, and the outcome.")
+        static let configuration = CommandConfiguration(
+            commandName: "audit", abstract: "Show who asked to be let in, and the outcome.")
         @Option(help: ArgumentHelp("Show the newest N entries.", valueName: "n")) var count = 20
         @OptionGroup var options: ClientOptions
 

@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Share: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "share",
         abstract: "Let devices nearby log in with the session of the user who is logged in here.",
         discussion: """
             The board is found over Bluetooth for as long as it shares. Each device that asks needs consent: a press \
@@ -53,6 +54,7 @@ struct Share: AsyncParsableCommand {
 
 struct Authorize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "authorize",
         abstract: "Let in the device whose QR code was scanned.",
         discussion: """
             Takes the text of the code, as a USB scanner or a person types it; '-' reads one line of standard input. \

@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Apps: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "apps",
         abstract: "List and open the enterprise applications of the gateway.",
         discussion: """
             A web application is loaded with the access token of the user who is logged in, if its address is at the \
@@ -13,7 +14,7 @@ struct Apps: AsyncParsableCommand {
         subcommands: [List.self, Icon.self, Open.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them.")
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 
@@ -36,7 +37,8 @@ struct Apps: AsyncParsableCommand {
     }
 
     struct Icon: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Write the icon of an application to a file.")
+        static let configuration = CommandConfiguration(
+            commandName: "icon", abstract: "Write the icon of an application to a file.")
         @Argument(help: "The application's identifier.") var app: String
         @Argument(help: "The file.") var file: String
         @OptionGroup var account: AccountOption
@@ -52,6 +54,7 @@ struct Apps: AsyncParsableCommand {
 
     struct Open: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "open",
             abstract: "Write the page of a web application to standard output.")
         @Argument(help: "The application's identifier.") var app: String
         @OptionGroup var account: AccountOption

@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "devices",
         abstract: "List the user's devices that the gateway knows.",
         discussion: "Without a logged-in user, the devices that it lists for this board.")
     @OptionGroup var account: AccountOption
@@ -30,12 +31,13 @@ struct Devices: AsyncParsableCommand {
 
 struct Metadata: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "metadata",
         abstract: "Show and change the attributes that the gateway keeps for this device.",
         discussion: "  $ latchkey metadata set place 'hall 3'",
         subcommands: [List.self, Get.self, Set.self, Delete.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them.")
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 
@@ -55,6 +57,7 @@ struct Metadata: AsyncParsableCommand {
 
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "get",
             abstract: "Show one.", discussion: "Ends with status 1 when the device has no attribute of this name.")
         @Argument(help: "Its name.") var name: String
         @OptionGroup var account: AccountOption
@@ -73,7 +76,8 @@ struct Metadata: AsyncParsableCommand {
     }
 
     struct Set: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Set one, new or in place of an earlier value.")
+        static let configuration = CommandConfiguration(
+            commandName: "set", abstract: "Set one, new or in place of an earlier value.")
         @Argument(help: "Its name.") var name: String
         @Argument(help: "Its value.") var value: String
         @OptionGroup var account: AccountOption
@@ -89,6 +93,7 @@ struct Metadata: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete one, or all.", discussion: "Asks before it deletes all.")
         @Argument(help: "Its name.") var name: String?
         @Flag(help: "All of them.") var all = false

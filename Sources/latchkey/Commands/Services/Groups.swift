@@ -4,6 +4,7 @@ import LocalAPI
 
 struct Groups: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "groups",
         abstract: "Show and change the groups of the gateway's directory.",
         discussion: """
             Asked in the name of the user who is logged in, or else of this board.
@@ -15,7 +16,7 @@ struct Groups: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, by pages.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them, by pages.")
         @OptionGroup var directory: DirectoryOptions
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
@@ -34,7 +35,7 @@ struct Groups: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a group.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a group.")
         @Argument(help: "The group's name.") var group: String
         @OptionGroup var naming: NamingOptions
         @OptionGroup var account: AccountOption
@@ -47,7 +48,7 @@ struct Groups: AsyncParsableCommand {
     }
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Create a group.")
+        static let configuration = CommandConfiguration(commandName: "create", abstract: "Create a group.")
         @Argument(help: "The group's name.") var group: String
         @Argument(help: "The users in the group.") var users: [String] = []
         @Flag(name: .customLong("id"), help: "The users are given by their identifiers, not by their names.")
@@ -68,7 +69,7 @@ struct Groups: AsyncParsableCommand {
     }
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a user to a group.")
+        static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a user to a group.")
         @Argument(help: "The group's name.") var group: String
         @Argument(help: "The user's name.") var user: String
         @OptionGroup var naming: NamingOptions
@@ -83,7 +84,7 @@ struct Groups: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a user from a group.")
+        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a user from a group.")
         @Argument(help: "The group's name.") var group: String
         @Argument(help: "The user's name.") var user: String
         @OptionGroup var naming: NamingOptions
@@ -100,7 +101,8 @@ struct Groups: AsyncParsableCommand {
     }
 
     struct Delete: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Delete a group.", discussion: "Asks first.")
+        static let configuration = CommandConfiguration(
+            commandName: "delete", abstract: "Delete a group.", discussion: "Asks first.")
         @Argument(help: "The group's name.") var group: String
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var naming: NamingOptions

@@ -31,7 +31,7 @@ struct StorageCommand: AsyncParsableCommand {
         subcommands: [List.self, Save.self, Find.self, Delete.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the keys.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the keys.")
         @OptionGroup var place: PlaceOptions
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
@@ -51,7 +51,8 @@ struct StorageCommand: AsyncParsableCommand {
     }
 
     struct Save: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Save a value, new or in place of an earlier one.")
+        static let configuration = CommandConfiguration(
+            commandName: "save", abstract: "Save a value, new or in place of an earlier one.")
         @Argument(help: "The key.") var key: String
         @Argument(help: "The value; without it, standard input.") var value: String?
         @Option(help: "MIME type of the value.") var type = "text/plain"
@@ -88,6 +89,7 @@ struct StorageCommand: AsyncParsableCommand {
 
     struct Find: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "find",
             abstract: "Write a value to standard output.", discussion: "Ends with status 1 when there is none.")
         @Argument(help: "The key.") var key: String
         @Flag(help: "Decrypt it with its password, which is asked for, or read from standard input in a pipe.")
@@ -121,6 +123,7 @@ struct StorageCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a value, or all of a segment on this board.", discussion: "Asks before it deletes all.")
         @Argument(help: "The key.") var key: String?
         @Flag(help: "All of the segment.") var all = false

@@ -89,6 +89,7 @@ extension String {
 
 struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "users",
         abstract: "Show the users that the gateway's directory has.",
         discussion: #"""
             Asked in the name of the user who is logged in, or else of this board.
@@ -99,7 +100,7 @@ struct Users: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Photo.self, Schema.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, by pages.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them, by pages.")
         @OptionGroup var directory: DirectoryOptions
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
@@ -119,7 +120,7 @@ struct Users: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a user.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a user.")
         @Argument(help: "The user's name.") var user: String
         @OptionGroup var naming: NamingOptions
         @OptionGroup var account: AccountOption
@@ -133,6 +134,7 @@ struct Users: AsyncParsableCommand {
 
     struct Photo: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "photo",
             abstract: "Write a user's picture to a file, or say where it is.")
         @Argument(help: "The user's name.") var user: String
         @Argument(help: "The file.") var file: String
@@ -150,6 +152,7 @@ struct Users: AsyncParsableCommand {
 
     struct Schema: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "schema",
             abstract: "Show which attributes the gateway's users or groups have.")
         @Flag(help: "Show the attributes of groups.") var groups = false
         @OptionGroup var account: AccountOption
