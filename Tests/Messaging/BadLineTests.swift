@@ -76,6 +76,33 @@ struct BadLineTests {
         #expect(await station.outbox.status().deadLetters == 0)
     }
 
+    /// Both reach the messenger at once, as the disk keeps its thread.
+    @Test("a line that breaks while the disk fails is made again, and loses nothing")
+    func diskFails() async throws {
+        let broker = try await TestBroker()
+        var policy = OutboxPolicy()
+        policy.spill = .zero
+        let station = try await Station(at: broker.address, policy: policy)
+        // The first one has the ages of those that wait looked at.
+        try await station.publish("first", to: "t")
+        try await station.waitUntilSent()
+        let connection = try #require(await station.messenger.connection)
+        let (reading, reads) = AsyncStream.makeStream(of: Void.self)
+        await station.outbox.failPage {
+            reads.finish()
+            var hasEnded = false
+            let limit = ContinuousClock.now + .seconds(120)
+            while !hasEnded, .now < limit { connection.post { hasEnded = $0.ending != nil } }
+        }
+        try await station.publish("x", to: "t")
+        for await _ in reading {}
+        broker.kill()
+        try await until { await station.messenger.status().lastError != nil }
+        try await broker.start()
+        try await station.waitUntilSent()
+        try await station.stop()
+    }
+
     @Test("after a line broke, sending restarts with one message and doubles with each acknowledgement")
     func slowStart() async throws {
         var pace = SendPace(limit: 100)

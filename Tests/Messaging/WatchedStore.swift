@@ -13,6 +13,13 @@ extension Outbox {
         return watched.positions
     }
 
+    /// Has the next page fail after `body`, which keeps the outbox's thread.
+    func failPage(after body: sending @escaping () -> Void) {
+        let watched = WatchedStore(store)
+        watched.beforeFailedPage = body
+        store = watched
+    }
+
     /// Discards a message while the disk fails at first.
     ///
     /// - Returns: what was removed from the disk.
@@ -31,6 +38,8 @@ final class WatchedStore: OutboxStore {
     let real: any OutboxStore
     /// The next so many transactions fail.
     var failures = 0
+    /// Runs before the next page is read, which then fails.
+    var beforeFailedPage: (() -> Void)?
     private(set) var positions: [Int64] = []
     private(set) var removals: [ClosedRange<Int64>] = []
 
@@ -39,6 +48,11 @@ final class WatchedStore: OutboxStore {
     func page(after id: Int64, limit: Int, bytes: Int) throws(StorageError) -> (messages: [QueuedMessage], isLast: Bool)
     {
         positions.append(id)
+        if let beforeFailedPage {
+            self.beforeFailedPage = nil
+            beforeFailedPage()
+            throw .inputOutput(path: "", detail: "as told")
+        }
         return try real.page(after: id, limit: limit, bytes: bytes)
     }
 

@@ -239,7 +239,8 @@ final actor Link {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [agent, account] in
                 for await event in connection {
-                    if case .connected = event { agent.time.confirm() }
+                    // A record that cannot be read is reported by the code that needs it.
+                    if case .connected = event { try? await self.confirmTime() }
                     agent.report(.broker(event), of: account)
                 }
             }

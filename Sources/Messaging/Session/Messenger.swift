@@ -231,7 +231,8 @@ public final actor Messenger {
                 }
             } catch {
                 connection.send(.close(announcing: false))
-                _ = await connection.lastNews()
+                // The ending comes once, and nothing after it.
+                if news.ending == nil { _ = await connection.lastNews() }
                 return .failed(error, loss: nil)
             }
             if let ending = news.ending { return ending }
