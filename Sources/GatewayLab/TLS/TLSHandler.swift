@@ -37,8 +37,8 @@ final class TLSHandler: ChannelDuplexHandler {
     // MARK: What comes
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // A client that does not know yet that it was refused may go on speaking.
-        guard state != .ended else { return }
+        // A client that does not know yet that it was refused may go on speaking, and one may against its own word.
+        guard state != .ended, !hasInputEnded else { return }
         session.receive(unwrapInboundIn(data))
         do throws(TLSFailure) {
             if state == .handshaking {
@@ -124,8 +124,7 @@ final class TLSHandler: ChannelDuplexHandler {
         case (.handshaking, _):
             state = .ended
             context.close(promise: promise)
-        case (.open, .output):
-            guard lastWrite == nil else { return promise?.fail(ChannelError.outputClosed) ?? () }
+        case (.open, .output) where lastWrite == nil:
             sayGoodbye(context).assumeIsolated().whenComplete { _ in
                 // The socket would drop the rest of an answer if it were closed before.
                 context.close(mode: self.hasInputEnded ? .all : .output, promise: promise)
@@ -133,7 +132,7 @@ final class TLSHandler: ChannelDuplexHandler {
         case (.open, .all):
             end(context, after: lastWrite ?? sayGoodbye(context), mode: .all)
             context.channel.closeFuture.cascade(to: promise)
-        case (.ended, .output): promise?.fail(ChannelError.outputClosed)
+        case (_, .output): promise?.fail(ChannelError.outputClosed)
         case (.ended, .all): context.channel.closeFuture.cascade(to: promise)
         }
     }
