@@ -195,7 +195,9 @@ let package = Package(
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(
             of: "GatewayLab", ["Groundwork", "Cryptography"],
-            exclude: ["page.py", "mpin_client.py", "mpin_curve.py", "mpin_forms.py", "mpin_scenarios.py"]),
+            exclude: [
+                "page.py", "mpin_client.py", "mpin_curve.py", "mpin_forms.py", "mpin_scenarios.py", "tls_client.py",
+            ]),
         .executableTarget(
             name: "mpin-benchmark", dependencies: ["Groundwork", "Cryptography", "MPin", "COpenSSL"],
             path: "Tests/Benchmarks/MPin", swiftSettings: strict),
