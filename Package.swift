@@ -81,7 +81,6 @@ let package = Package(
         .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
     ],
     targets: [
         system("CLinux", apt: "linux-libc-dev"),
@@ -92,6 +91,7 @@ let package = Package(
         system("CGPIOD", apt: "libgpiod-dev"),
         system("CMicroHTTPD", apt: "libmicrohttpd-dev"),
         system("CQREncode", apt: "libqrencode-dev"),
+        system("CGnuTLS", apt: "libgnutls28-dev"),
         system("CBluetooth", apt: "libbluetooth-dev"),
         system("CSystemd", apt: "libsystemd-dev"),
 
@@ -141,13 +141,11 @@ let package = Package(
         .target(
             name: "GatewayLab",
             dependencies: [
-                "Groundwork", "Cryptography", "CQREncode", logging,
+                "Groundwork", "Cryptography", "CQREncode", "CGnuTLS", logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Sources/GatewayLab", swiftSettings: strict),
         .executableTarget(
@@ -197,7 +195,9 @@ let package = Package(
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(
             of: "GatewayLab", ["Groundwork", "Cryptography"],
-            exclude: ["page.py", "mpin_client.py", "mpin_curve.py", "mpin_forms.py", "mpin_scenarios.py"]),
+            exclude: [
+                "page.py", "mpin_client.py", "mpin_curve.py", "mpin_forms.py", "mpin_scenarios.py", "tls_client.py",
+            ]),
         .executableTarget(
             name: "mpin-benchmark", dependencies: ["Groundwork", "Cryptography", "MPin", "COpenSSL"],
             path: "Tests/Benchmarks/MPin", swiftSettings: strict),

@@ -37,6 +37,7 @@ private let owners: [String: Set<String>] = [
     "TOMLKit": ["Settings"], "COpenSSL": ["Cryptography"], "CSQLite": ["Storage"], "CCurl": ["HTTPClient"],
     "CMosquitto": ["Messaging"], "CGPIOD": ["Board"], "CBluetooth": ["Bluetooth"], "CSystemd": ["Bluetooth"],
     "CMicroHTTPD": ["LocalAPI"], "CQREncode": ["Proximity", "GatewayLab"],
+    "CGnuTLS": ["GatewayLab"],
 ]
 
 private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

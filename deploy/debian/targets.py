@@ -126,7 +126,7 @@ class Compiler:
 class Sysroot:
     """The libraries and headers of a Debian release and a processor, with Swift's static libraries."""
 
-    DEVELOPMENT = ("libc6-dev libstdc++-{gcc}-dev linux-libc-dev libbluetooth-dev libcurl4-openssl-dev libgpiod-dev "
+    DEVELOPMENT = ("libc6-dev libstdc++-{gcc}-dev linux-libc-dev libbluetooth-dev libcurl4-openssl-dev libgnutls28-dev libgpiod-dev "
                    "libmicrohttpd-dev libmosquitto-dev libqrencode-dev libsqlite3-dev libssl-dev libsystemd-dev mosquitto-dev")
 
     def __init__(self, work, suite, architecture):

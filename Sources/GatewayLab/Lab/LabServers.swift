@@ -1,7 +1,6 @@
 import Cryptography
 import Foundation
 import Groundwork
-import HummingbirdTLS
 import Logging
 
 /// The running servers of a lab: the gateway's port and the broker.
@@ -44,7 +43,7 @@ actor LabServers {
         let responder = GatewayResponder(store: store, faults: faults, journal: journal, prefix: configuration.prefix)
         let opened = try await HTTPListener.start(
             responder, address: configuration.listenAddress, port: port,
-            tls: try ServerTLS.configuration(identity: identity, authority: authority.certificate),
+            tls: try ServerTLS.credentials(identity: identity, authority: authority.certificate),
             connections: connections, logger: logger)
         listener = opened
         port = opened.port

@@ -5,7 +5,6 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOSSL
 
 /// A request's connection, for the certificate that the client showed and for faults that close it.
 struct ConnectionContext: RequestContext {
@@ -15,6 +14,13 @@ struct ConnectionContext: RequestContext {
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
+    }
+
+    /// What the client has shown in the handshake; DER.
+    func clientCertificate() async throws -> [UInt8]? {
+        try await channel.eventLoop.submit { [channel] in
+            try channel.pipeline.syncOperations.handler(type: TLSHandler.self).peerCertificate
+        }.get()
     }
 }
 
@@ -82,7 +88,7 @@ struct GatewayResponder: HTTPResponder {
         let wire = WireRequest(
             method: request.method.rawValue, path: known.path, query: known.query,
             headers: request.headers.map { ($0.name.rawName, $0.value) }, body: Array(buffer: body),
-            certificate: try await context.channel.nioSSL_peerCertificate().get()?.toDERBytes(), lie: known.lie)
+            certificate: try await context.clientCertificate(), lie: known.lie)
         let answer = try await store.answer(wire, at: endpoint)
         guard let browser = answer.awaitsBrowser else { return answer }
         return await isReleased(browser)

@@ -1,12 +1,10 @@
 import Foundation
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 
 /// A listening HTTP/1.1 server with Hummingbird's connections, with TLS or without, that can be stopped at once.
 ///
@@ -30,7 +28,7 @@ final class HTTPListener: Sendable {
     /// - Parameter tls: `nil` for plain HTTP.
     /// - Throws: `LabError.cannotListen`
     static func start<Responder: HTTPResponder>(
-        _ responder: Responder, address: String, port: Int, tls: TLSChannelConfiguration?, connections: Connections,
+        _ responder: Responder, address: String, port: Int, tls: TLSCredentials?, connections: Connections,
         logger: Logger
     ) async throws -> HTTPListener where Responder.Context == ConnectionContext {
         // A connection that is idle for two minutes is closed.
@@ -50,13 +48,7 @@ final class HTTPListener: Sendable {
             }, configuration: .init(additionalChannelHandlers: [connections.tracker()], idleTimeout: .seconds(120)))
         let conversations = Conversations()
         do {
-            let channel =
-                if let tls {
-                    try await listen(
-                        try TLSChannel(http, configuration: tls), address: address, port: port, conversations, logger)
-                } else {
-                    try await listen(http, address: address, port: port, conversations, logger)
-                }
+            let channel = try await listen(http, tls, address: address, port: port, conversations, logger)
             return HTTPListener(channel: channel, port: port, connections: connections, conversations: conversations)
         } catch {
             throw LabError.cannotListen(address: address, port: port, error)
@@ -64,7 +56,8 @@ final class HTTPListener: Sendable {
     }
 
     private static func listen(
-        _ setup: some ServerChildChannel, address: String, port: Int, _ conversations: Conversations, _ logger: Logger
+        _ setup: HTTP1Channel, _ tls: TLSCredentials?, address: String, port: Int, _ conversations: Conversations,
+        _ logger: Logger
     ) async throws -> any Channel {
         try await ServerBootstrap(group: loops)
             .serverChannelOption(.backlog, value: 256)
@@ -73,7 +66,11 @@ final class HTTPListener: Sendable {
             .childChannelInitializer { channel in
                 // Also one that was accepted while the server was closing.
                 channel.parent?.closeFuture.whenComplete { _ in channel.close(promise: nil) }
-                return setup.setup(channel: channel, logger: logger).map { connection in
+                let isReady = channel.eventLoop.makeCompletedFuture {
+                    guard let tls else { return }
+                    try channel.pipeline.syncOperations.addHandler(TLSHandler(TLSSession(tls)))
+                }
+                return isReady.flatMap { setup.setup(channel: channel, logger: logger) }.map { connection in
                     conversations.add { await setup.handle(value: connection, logger: logger) }
                 }
             }
