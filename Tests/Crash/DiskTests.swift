@@ -10,7 +10,7 @@ import Testing
 @Suite(
     "A disk", .timeLimit(.minutes(20)), .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"))
 struct DiskTests {
-    @Test("that fills up refuses new messages with what to do, loses none that were accepted, and is told of")
+    @Test("a disk that fills up refuses new messages with what to do, and loses none that were accepted")
     func full() async throws {
         try await withDisk { lab, board, disk in
             try await board.start()
@@ -59,7 +59,7 @@ struct DiskTests {
         }
     }
 
-    @Test("that has no room for what an outbox writes ahead takes the message itself, and loses none when it is full")
+    @Test("a disk without room for the outbox's prepared space takes the message, and loses none when full")
     func fullAhead() async throws {
         try await withPowerCutDisk { disk, _ in
             let path = "\(disk.path)/outbox.db"
@@ -90,7 +90,7 @@ struct DiskTests {
         }
     }
 
-    @Test("that is full when the broker does not answer in time refuses the message, which may have been sent")
+    @Test("a full disk while the broker is late refuses the message, which may have been sent")
     func fullAtTheSpill() async throws {
         // Time enough for the broker of a busy machine.
         let settings = DamageTests.quiet + "\n[outbox]\nspill_milliseconds = 5000\n"
@@ -117,7 +117,7 @@ struct DiskTests {
         }
     }
 
-    @Test("that is read-only lets the agent start and tell so, and go on by itself once it can be written")
+    @Test("a read-only disk lets the agent start and say so, and go on once it can be written")
     func readOnly() async throws {
         try await withDisk { lab, board, disk in
             try await board.start()

@@ -13,7 +13,7 @@ struct KillTests {
     private static let readings = count("READINGS", preset: max(20_000, cycles * 100))
 
     @Test(
-        "the agent loses no reading that it accepted and keeps their order, however often it is killed",
+        "an agent that is killed often loses no accepted reading and keeps their order",
         .timeLimit(.minutes(1440)), arguments: [250, 0])
     func underLoad(spillMilliseconds: Int) async throws {
         var chance = Chance()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Acknowledging", .timeLimit(.minutes(5)))
+@Suite("Acknowledging messages", .timeLimit(.minutes(5)))
 struct AcknowledgingTests {
     private static let texts = (0..<1000).map { "\($0)" }
 
@@ -48,7 +48,7 @@ struct AcknowledgingTests {
     }
 
     /// One end of a pair of sockets would have a byte for each packet.
-    @Test("nothing is written that nobody reads", .enabled(if: !TestSupport.Program.isSanitized))
+    @Test("acknowledging writes nothing to sockets that nobody reads", .enabled(if: !TestSupport.Program.isSanitized))
     func unread() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)
