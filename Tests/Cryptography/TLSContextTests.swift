@@ -1,6 +1,7 @@
 import COpenSSL
 import Cryptography
 import Foundation
+import Synchronization
 import Testing
 
 @Suite("TLS context")
@@ -93,7 +94,7 @@ struct TLSContextTests {
         trust.judgedAt = { clock.date }
         let context = try TLSContext(trust: trust, identity: nil)
         #expect(try Handshake(context.handle, with: Handshake.Server(server)).clientFinished)
-        clock.date += 2 * TestAuthority.day
+        clock.pass(2 * TestAuthority.day)
         #expect(try !Handshake(context.handle, with: Handshake.Server(server)).clientFinished)
         #expect(context.lastRefusal == .expired(server.chain[0].notAfter))
     }
@@ -175,8 +176,13 @@ struct ForeignContextTests {
     }
 }
 
-/// A clock that a test turns; only ever used by one thread at a time.
-private final class TestClock: @unchecked Sendable {
-    var date: Date
-    init(_ date: Date) { self.date = date }
+/// A clock that a test turns.
+private final class TestClock: Sendable {
+    private let present: Mutex<Date>
+
+    init(_ date: Date) { present = Mutex(date) }
+
+    var date: Date { present.withLock { $0 } }
+
+    func pass(_ time: TimeInterval) { present.withLock { $0 += time } }
 }

@@ -280,7 +280,7 @@ struct SpillTests {
         // Sent meanwhile, which counts for nothing.
         #expect(try await outbox.next(limit: 9, bytes: 1 << 20).messages.map(\.id) == [1])
         try await outbox.acknowledge([2, 3])
-        disk.isFull = false
+        disk.makeRoom()
         await outbox.write()
         #expect(try await rows() == ["reading"])
         #expect(try await outbox.accept(message("3")) == 4)
