@@ -194,7 +194,7 @@ let package = Package(
                 logging,
                 "TestSupport",
             ]),
-        tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
+        tests(of: "latchkey", ["TestSupport", "Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(
             of: "GatewayLab", ["Groundwork", "Cryptography"],
             exclude: ["page.py", "mpin_client.py", "mpin_curve.py", "mpin_forms.py", "mpin_scenarios.py"]),

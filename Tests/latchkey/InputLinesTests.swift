@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import latchkey
@@ -51,13 +52,13 @@ struct InputLinesTests {
 
     @Test("an input line is handed out when it has come, while the writer is still there")
     func atOnce() throws {
-        let pipe = Pipe()
-        var lines = InputLines(pipe.fileHandleForReading.fileDescriptor, lineLimit: 1000)
-        try pipe.fileHandleForWriting.write(contentsOf: Data("first\nsec".utf8))
+        let pipe = try PrivatePipe()
+        var lines = InputLines(pipe.reading.fileDescriptor, lineLimit: 1000)
+        try pipe.writing.write(contentsOf: Data("first\nsec".utf8))
         #expect(try lines.next().map { String(decoding: $0, as: UTF8.self) } == "first\n")
-        try pipe.fileHandleForWriting.write(contentsOf: Data("ond\n".utf8))
+        try pipe.writing.write(contentsOf: Data("ond\n".utf8))
         #expect(try lines.next().map { String(decoding: $0, as: UTF8.self) } == "second\n")
-        try pipe.fileHandleForWriting.close()
+        try pipe.writing.close()
         #expect(try lines.next() == nil)
     }
 }
