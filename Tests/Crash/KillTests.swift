@@ -38,6 +38,7 @@ struct KillTests {
                 if cycle > 1 { try board.launch() }
                 let before = publisher.tally.accepted
                 publisher.allow(Self.readings * cycle / Self.cycles)
+                // The pauses are moments to kill at, not waits for something to happen.
                 if chance.happens(0.2) {
                     early += 1
                     try await Task.sleep(for: .microseconds(Int.random(in: 0...150_000, using: &chance)))

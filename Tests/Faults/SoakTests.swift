@@ -91,6 +91,7 @@ struct SoakTests {
     private static func idle(_ scene: Scene) async throws {
         try await scene.connected()
         let before = try scene.effort()
+        // An interval to measure in, not a wait for something to happen.
         try await Task.sleep(for: .seconds(5))
         #expect(try scene.effort().attempts == before.attempts)
     }

@@ -206,6 +206,7 @@ struct ConnectionTests {
         let station = try await Station(at: broker.address)
         try await station.waitUntilConnected()
         let before = try Thread.wakeUps(ofThreadsNamed: "mqtt")
+        // An interval to measure in, not a wait for something to happen.
         try await Task.sleep(for: .seconds(3))
         let after = try Thread.wakeUps(ofThreadsNamed: "mqtt")
         let own = Set(before.keys).intersection(after.keys)
@@ -223,6 +224,7 @@ struct ConnectionTests {
         let lost = Task {
             await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
         }
+        // Nothing happens if all is well: the broker would hang up after 7.5 s.
         try await Task.sleep(for: .seconds(10))
         lost.cancel()
         #expect(await lost.value == nil)

@@ -129,6 +129,7 @@ struct ReceivingTests {
         // Once it waits for more, they are taken again.
         let end = Task { for await _ in subscription {} }
         while taken.withLock({ $0.last == 3 }) {
+            try Task.checkCancellation()
             arrive(1)
             await Task.yield()
         }

@@ -11,6 +11,11 @@ import Vault
 
 @Suite("Tokens of an account at an OAuth server", .timeLimit(.minutes(8)))
 struct TokenTests {
+    /// Waits until something has become true, of which nothing tells; the suite's time limit ends it.
+    private static func until(_ condition: () async throws -> Bool) async throws {
+        while try await !condition() { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
     @Test("a thousand callers at once cause one token refresh, and all get its token (OAMMS checklist 104)")
     func oneRefresh() async throws {
         let server = try await ChosenServer.start()
@@ -20,7 +25,7 @@ struct TokenTests {
         try await server.set(["hold": true])
         let tokens = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<1000 { group.addTask { try await later.token().value.exposedText() } }
-            while later.waiting(scope: "a b") < 1000 { try await Task.sleep(for: .milliseconds(2)) }
+            try await Self.until { later.waiting(scope: "a b") == 1000 }
             try await server.set(["hold": false])
             return try await group.reduce(into: [String]()) { $0.append($1) }
         }
@@ -37,9 +42,9 @@ struct TokenTests {
         try await server.set(["hold": true])
         let tokens = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<1000 { group.addTask { try await account.token().value.exposedText() } }
-            while account.waiting(scope: "a b") < 1000 { try await Task.sleep(for: .milliseconds(2)) }
+            try await Self.until { account.waiting(scope: "a b") == 1000 }
             group.addTask { try await account.token(scope: "a").value.exposedText() }
-            while account.waiting(scope: "a") < 1 { await Task.yield() }
+            try await Self.until { account.waiting(scope: "a") == 1 }
             try await server.set(["hold": false])
             return try await group.reduce(into: [String]()) { $0.append($1) }
         }
@@ -54,7 +59,7 @@ struct TokenTests {
         let later = try #require(try await server.accounts(ahead: 7200).account("cloud"))
         try await server.set(["hold": true])
         let caller = Task { try await later.token() }
-        while try await server.count("refresh_token") < 1 { await Task.yield() }
+        try await Self.until { try await server.count("refresh_token") == 1 }
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
         try await server.set(["hold": false])
