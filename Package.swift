@@ -192,7 +192,7 @@ let package = Package(
                 logging,
                 "TestSupport",
             ]),
-        tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
+        tests(of: "latchkey", ["TestSupport", "Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(
             of: "GatewayLab", ["Groundwork", "Cryptography"],
             exclude: [

@@ -19,7 +19,8 @@ public final class NetworkMonitor: Sendable {
     private struct Guarded {
         var state = State.unknown(nil)
         var snapshot: NetworkSnapshot?
-        // Dispatch objects may be used from every thread; their Swift types do not say so.
+        // `nonisolated(unsafe)` is correct because this reference is read and set under the mutex alone, and a source
+        // of libdispatch may be used from every thread: only its Swift type does not say so.
         nonisolated(unsafe) var source: (any DispatchSourceRead)?
     }
 
@@ -59,7 +60,8 @@ public final class NetworkMonitor: Sendable {
             }
             // The socket is closed with the handler that holds it.
             source.setCancelHandler { withExtendedLifetime(reports) {} }
-            // Used by others only to cancel it, which every thread may.
+            // `nonisolated(unsafe)` is correct because others only cancel it, which libdispatch allows on every thread,
+            // and its handlers are set.
             nonisolated(unsafe) let held = source
             guarded.withLock { $0.source = held }
             read()

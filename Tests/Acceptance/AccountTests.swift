@@ -47,9 +47,7 @@ struct AccountTests {
         return (value(error, "error", "code") as? String, result.status)
     }
 
-    @Test(
-        "a second one has a registration, tokens, user and calls of its own beside the first; both outlive a kill"
-    )
+    @Test("a second account has registration, tokens, user and calls of its own, and both outlive a kill")
     func two() async throws {
         try await withTwoAccounts { first, second, board in
             let mine = try await account("gateway", of: board)
@@ -105,7 +103,7 @@ struct AccountTests {
         }
     }
 
-    @Test("are renewed, deregistered and removed one by one, and what happens is told with the account's name")
+    @Test("accounts are renewed, deregistered and removed one by one, and events carry the account's name")
     func endOfOne() async throws {
         try await withTwoAccounts { first, second, board in
             let events = try board.follow("status", "--follow")
@@ -144,7 +142,7 @@ struct AccountTests {
         }
     }
 
-    @Test("take turns at the broker by the settings")
+    @Test("accounts take turns at the broker by the settings")
     func broker() async throws {
         try await withTwoAccounts { first, second, board in
             _ = try await board.ask("publish", "counter", "one")
@@ -189,7 +187,7 @@ struct AccountTests {
         }
     }
 
-    @Test("one of them is used by commands that name none, until another is, across a kill, and not by programs")
+    @Test("commands that name no account use the chosen one, across a kill; programs do not")
     func use() async throws {
         try await withTwoAccounts { first, second, board in
             let tokens = [try await token(board), try await token(board, ["--account", "plant2"])]
@@ -249,7 +247,7 @@ struct AccountTests {
         }
     }
 
-    @Test("are refused where two would be at one gateway, and by names that there are not")
+    @Test("accounts are refused where two would be at one gateway, and by names that there are not")
     func refused() async throws {
         try await withTwoAccounts { first, second, board in
             let same = try await refusal(board, "enroll", "--account", "other", try await first.mintEnrollmentURL())

@@ -51,7 +51,7 @@ struct ActionTests {
         return (action?["waiting"] as? Int, action?["dead"] as? Int)
     }
 
-    @Test("the command gets the payload on its standard input and the topic in a variable, whatever is in them")
+    @Test("the command of an action gets payload and topic as they are, on standard input and in a variable")
     func hostile() async throws {
         let script = """
             #!/usr/bin/python3
@@ -94,7 +94,7 @@ struct ActionTests {
         }
     }
 
-    @Test("the time limit ends a command with all that it started, and what it wrote is kept")
+    @Test("the time limit of an action ends the command with all that it started, and keeps what it wrote")
     func timeLimit() async throws {
         let script = """
             #!/bin/bash
@@ -119,7 +119,7 @@ struct ActionTests {
         }
     }
 
-    @Test("a command that fails gets its message again, then the message is set aside and the next has its turn")
+    @Test("an action that fails gets its message again, then the message is set aside and the next has its turn")
     func failing() async throws {
         let script = """
             #!/bin/bash
@@ -144,7 +144,7 @@ struct ActionTests {
         }
     }
 
-    @Test("no command runs as root unless the settings say so, and a message waits where there is no runner")
+    @Test("no action runs as root unless the settings say so, and a message waits where there is no runner")
     func refused() async throws {
         let script = "#!/bin/bash\ntouch \"$(dirname \"$0\")/ran\"\n"
         try await withAction({ [try $0.write(script)] }, "retries = 0") { socket, board, send in

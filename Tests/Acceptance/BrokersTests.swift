@@ -29,7 +29,7 @@ struct BrokersTests {
         try await board.tearDown()
     }
 
-    @Test("several programs publish and subscribe over one connection, which is made when the first needs it")
+    @Test("several programs use one connection to a broker of the settings, made when the first needs it")
     func plain() async throws {
         try await Self.withFolder { folder in
             let broker = try await OtherBroker(in: folder)
@@ -82,7 +82,7 @@ struct BrokersTests {
         }
     }
 
-    @Test("what cannot be published is refused with the reason, at once, and nothing of it is kept")
+    @Test("a message that a broker of the settings cannot take is refused with the reason and not kept")
     func refused() async throws {
         try await Self.withFolder { folder in
             let broker = try await OtherBroker(in: folder)
@@ -108,9 +108,7 @@ struct BrokersTests {
         }
     }
 
-    @Test(
-        "over TLS with a password from a file, which may be replaced; neither another server nor a wrong password passes"
-    )
+    @Test("a broker of the settings is reached over TLS with a password file; a wrong server or password is refused")
     func secure() async throws {
         try await Self.withFolder { folder in
             let (authority, stranger) = (try TestAuthority(), try TestAuthority("Another CA"))

@@ -31,7 +31,7 @@ struct CallTests {
         }
     }
 
-    @Test("a scope is asked for where it is missing; tokens are replaced and ended on request (MAG 5.2, 5.8)")
+    @Test("a scope is asked for where the token lacks it; tokens are replaced and ended on request (MAG 5.2, 5.8)")
     func tokens() async throws {
         try await CallBoard.withUser { lab, board in
             let first = try await board.ask("token", "--as", "board")
@@ -82,7 +82,7 @@ struct CallTests {
         }
     }
 
-    @Test("a body has the type that its caller means, and fields and queries are encoded")
+    @Test("the body of a call has the type that its caller means, and fields and queries are encoded")
     func bodies() async throws {
         try await CallBoard.withUser { lab, board in
             func echo(_ arguments: String...) async throws -> (type: String?, body: String?, [String: Any]) {
@@ -136,9 +136,7 @@ struct CallTests {
         Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &+ $0 >> 16) })
     }
 
-    @Test(
-        "an answer of any size goes to a file; one that broke off is continued, if it is the same version (RFC 9110 14)"
-    )
+    @Test("an answer of any size goes to a file, and a broken download of the same version continues (RFC 9110 14)")
     func download() async throws {
         let length = 12_000_000
         try await CallBoard.withUser { lab, board in
@@ -174,7 +172,7 @@ struct CallTests {
         }
     }
 
-    @Test("files of any size are sent, alone or in a multipart form, also again after a refusal (RFC 7578)")
+    @Test("files of any size are sent, alone or in a multipart form, and again after a refusal (RFC 7578)")
     func upload() async throws {
         try await CallBoard.withUser { lab, board in
             let content = Self.file(9_000_000)

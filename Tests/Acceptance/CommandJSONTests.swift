@@ -3,11 +3,11 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("What commands print for programs", .timeLimit(.minutes(8)))
+@Suite("JSON output of commands", .timeLimit(.minutes(8)))
 struct CommandJSONTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
 
-    @Test("is as its schemas say, errors too; a checker that shares no code judges")
+    @Test("every JSON output of a command matches its schema, errors too, as an independent checker finds")
     func schemas() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

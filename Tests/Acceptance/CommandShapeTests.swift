@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What programs read of the command: one shape for errors, one for events, one for faults.
-@Suite("The command for programs", .serialized, .timeLimit(.minutes(8)))
+@Suite("The command as programs use it", .serialized, .timeLimit(.minutes(8)))
 struct CommandShapeTests {
     private func object(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
@@ -35,7 +35,7 @@ struct CommandShapeTests {
         #expect(refused.status == 64 && refused.errors.contains("--count is 1 or more"))
     }
 
-    @Test("names each fault of a file by path, message and remedy")
+    @Test("each fault of a settings file is named by path, message and remedy")
     func faults() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).toml")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -47,7 +47,7 @@ struct CommandShapeTests {
         #expect((fault["message"] as? String)?.isEmpty == false && (fault["remedy"] as? String)?.isEmpty == false)
     }
 
-    @Test("the command line follows with lines that each name their event, and shows a called API's answer as text")
+    @Test("commands that follow print lines that name their event, and a called API's answer as text")
     func lines() async throws {
         try await withLabAndBoard { lab, board in
             let events = try board.follow("status", "--follow")

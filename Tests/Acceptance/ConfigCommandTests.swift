@@ -40,7 +40,7 @@ struct ConfigCommandTests {
         try await board.tearDown()
     }
 
-    @Test("latchkey config adds, changes and takes out tables of several, and the agent starts with what it wrote")
+    @Test("latchkey config adds, changes and removes tables of a kind, and the agent starts with what it wrote")
     func tables() async throws {
         let board = try TestBoard(settings: "# The plant's.\n[gateway]\nrenew_days = 30 # a month\n")
         let before = try String(contentsOf: board.configuration, encoding: .utf8)

@@ -28,7 +28,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("a person answers a waiting log-in and a consent on the page, and is logged in; then logs out and in there")
+    @Test("a person answers a log-in and a consent on the console's page, logs in, and logs out there")
     func people() async throws {
         try await withLabAndBoard(settings: Self.enabled) { lab, board in
             _ = try await board.enroll(at: lab)
@@ -67,9 +67,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test(
-        "the page fits 360 to 1920 pixels in both color schemes, is legible, and can be used by keyboard and screen reader"
-    )
+    @Test("the console's page fits 360 to 1920 pixels, is legible, and works with keyboard and screen reader")
     func look() async throws {
         try await withLabAndBoard(settings: Self.enabled) { lab, board in
             _ = try await board.enroll(at: lab)
@@ -95,9 +93,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test(
-        "a person logs in by a provider and at the gateway's page: in another tab, on a phone, by an address that is entered"
-    )
+    @Test("a person logs in from the console: in another tab, on a phone, or by an address that is entered")
     func ways() async throws {
         var configuration = LabConfiguration()
         configuration.broker = false
@@ -111,7 +107,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("a person logs in at accounts of an OAuth server, by a code, in another tab and by password")
+    @Test("a person logs in at an OAuth server's account from the console: by code, in a tab, by password")
     func oauth() async throws {
         try await OAuthServerTests().withServerAndBoard(settings: Self.enabled) { server, board in
             let accounts = OAuthServerTests()
@@ -132,7 +128,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("the address works once; the page's session outlives a reload, needs its own key, and ends with its listener")
+    @Test("the console's address works once; its session outlives a reload and ends with its listener")
     func lock() async throws {
         try await withLabAndBoard(settings: Self.enabled) { _, board in
             let text = try await board.latchkey("console")
@@ -147,7 +143,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("without the setting there is no page, and with it none until somebody asks")
+    @Test("there is no console page without the setting, and with it none until somebody asks")
     func off() async throws {
         try await withLabAndBoard { _, board in
             let refused = try await board.latchkey("console", "--json")
@@ -157,7 +153,9 @@ struct ConsoleTests {
         }
     }
 
-    @Test("another user's page has that user's rights and no more", .enabled(if: getuid() == 0, "asks as another user"))
+    @Test(
+        "the console's page of another user has that user's rights and no more",
+        .enabled(if: getuid() == 0, "asks as another user"))
     func rights() async throws {
         let board = try TestBoard(settings: Self.enabled)
         try String(contentsOf: board.configuration, encoding: .utf8)
@@ -193,7 +191,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("a style sheet and a title of the settings change how the page looks; one that cannot be read is named")
+    @Test("a style sheet and title of the settings change the console; a file that cannot be read is named")
     func branding() async throws {
         let style = FileManager.default.temporaryDirectory.appending(path: "own-\(UUID()).css")
         defer { try? FileManager.default.removeItem(at: style) }
@@ -212,7 +210,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("the agent's last log entries can be read, and followed")
+    @Test("the agent's last log entries can be read and followed in the console")
     func logs() async throws {
         try await withLabAndBoard { lab, board in
             let following = try board.follow("logs", "--follow")

@@ -15,7 +15,7 @@ struct DoctorWithoutDaemonTests {
         return (result.status, Dictionary(uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0) }))
     }
 
-    @Test("the doctor without a daemon reports every fault of the settings, and what this machine lacks for them")
+    @Test("the doctor without a daemon reports every fault of the settings, and what the machine lacks for them")
     func settings() async throws {
         let board = try TestBoard(settings: "[broker]\nport = 99999\n")
         var found = try await examine(board)

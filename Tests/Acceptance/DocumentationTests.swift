@@ -18,12 +18,12 @@ struct DocumentationTests {
         #expect(status == 0, "\(run.output.text) \(run.errors.text)")
     }
 
-    @Test("names only pages, commands, options, settings, errors and events that are there")
+    @Test("the documentation names only pages, commands, options, settings, errors and events that exist")
     func isTrue() async throws {
         try await python("-m", "unittest", "discover", "-s", Self.tests, within: 400)
     }
 
-    @Test("is checked by deploy/docs, which says how much it has checked")
+    @Test("deploy/docs checks the documentation and says how much it has checked")
     func check() async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../deploy/docs").standardizedFileURL
@@ -32,7 +32,7 @@ struct DocumentationTests {
         #expect(run.output.text.contains(/[0-9]{2,} pages and [0-9]{3,} commands are as they should be/))
     }
 
-    @Test("has a tour, each command of which prints what the page says")
+    @Test("each command of the documentation's tour prints what the page shows")
     func tour() async throws {
         try await python("\(Self.tests)/tour.py", Program.folder.path, within: 400)
     }

@@ -16,7 +16,7 @@ struct EnrollmentTests {
         #expect(after.registration.magIdentifier == before.registration.magIdentifier)
     }
 
-    @Test("a URL without the hash of the gateway's key is refused before any connection (MAG checklist 1)")
+    @Test("an enrollment URL without the hash of the gateway's key is refused unconnected (MAG checklist 1)")
     func unpinned() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
@@ -27,7 +27,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("a URL with another key's hash ends in the TLS handshake (MAG checklist 2)")
+    @Test("an enrollment URL with another key's hash ends in the TLS handshake (MAG checklist 2)")
     func wronglyPinned() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
@@ -42,7 +42,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("a URL works once, and a board that is enrolled stays so when it is used again (MAG checklist 46)")
+    @Test("an enrollment URL works once, and an enrolled board stays so when it is used again (MAG checklist 46)")
     func reused() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
@@ -63,7 +63,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("a URL expires with its ticket")
+    @Test("an enrollment URL expires with its ticket")
     func expired() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
@@ -72,7 +72,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("a forged ticket is refused")
+    @Test("a forged enrollment ticket is refused")
     func forged() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
@@ -83,7 +83,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "a configuration file with faults names path, fault and fix, and the old one stays active",
+        "an enrollment document with faults names path, fault and fix, and the old one stays active",
         arguments: [
             ("hostname", "server.hostname"), ("client_id", "oauth.client.client_ids[0].client_id"),
             ("organization", "oauth.client.organization"),
@@ -103,7 +103,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("a configuration file without faults enrolls as a URL does")
+    @Test("an enrollment document without faults enrolls as a URL does")
     func configurationFile() async throws {
         try await withLabAndBoard { lab, board in
             let file = board.folder.appending(path: "msso_config.json")

@@ -20,7 +20,7 @@ struct ExitStatusTests {
             .compactMap { try? String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
     }()
 
-    @Test("that are documented are those of the program, and a command ends with each of them in a test")
+    @Test("the documented exit statuses are those of the program, and a test reaches each of them")
     func reached() throws {
         let documented = try Self.documented()
         let source = try String(

@@ -27,7 +27,7 @@ struct ExplainTests {
         ] { #expect(result.output.contains(part), "\(part) is not in: \(result.output)") }
     }
 
-    @Test("latchkey explain prints the same as JSON")
+    @Test("latchkey explain prints the same explanation as JSON")
     func json() async throws {
         let entry = try #require(try entries(try await explain("gateway.no-answer", "--json")).first)
         #expect(entry["name"] as? String == "gateway.no-answer" && entry["category"] as? String == "error")
@@ -75,7 +75,7 @@ struct ExplainTests {
         #expect(try await explain("990", "--list").status == 64)
     }
 
-    @Test("latchkey explain lists every name, and each of them is explained")
+    @Test("latchkey explain lists every name, and explains each of them")
     func list() async throws {
         let text = try await explain("--list")
         let listed = try entries(try await explain("--list", "--json"))

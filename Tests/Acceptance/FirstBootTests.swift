@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Enrollments that wait for the agent: in a file, in a credential.
-@Suite("First boot without hands", .timeLimit(.minutes(15)))
+@Suite("Unattended first boot", .timeLimit(.minutes(15)))
 struct FirstBootTests {
     private struct Scene {
         let lab: Lab
@@ -50,7 +50,7 @@ struct FirstBootTests {
         await lab.stop()
     }
 
-    @Test("a file's URL enrolls the board once its gateway is there, is wiped, and nothing is taken later")
+    @Test("an enrollment URL in a file enrolls the board once its gateway is there, and is wiped from the file")
     func file() async throws {
         try await withScene { scene in
             let (lab, board) = (scene.lab, scene.board)
@@ -80,7 +80,7 @@ struct FirstBootTests {
         }
     }
 
-    @Test("what can never be used is refused once, and again only when the file changes")
+    @Test("an enrollment file that can never be used is refused once, and again only when it changes")
     func refused() async throws {
         try await withScene { scene in
             let (lab, board) = (scene.lab, scene.board)
@@ -114,7 +114,7 @@ struct FirstBootTests {
         }
     }
 
-    @Test("a document in a credential enrolls the board, and only once: not after a person has removed the account")
+    @Test("a document in a credential enrolls the board once, not again after a person removed the account")
     func credential() async throws {
         try await withScene { scene in
             let (lab, board) = (scene.lab, scene.board)
@@ -133,7 +133,7 @@ struct FirstBootTests {
     }
 
     @Test(
-        "what only root may read and remove is read and removed by the helper, and without it is named",
+        "an enrollment file for root alone is read and removed by the helper, and reported without the helper",
         .enabled(if: geteuid() == 0, "needs root, to take rights away from the agent"))
     func helper() async throws {
         let socket = try ActionSocket()

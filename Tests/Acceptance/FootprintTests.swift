@@ -25,7 +25,7 @@ struct FootprintTests {
     }
 
     @Test(
-        "the shipped program looks for no library beside itself, and what is bound at its start is read-only from then on",
+        "the shipped program looks for no library beside itself, and its bindings are read-only after the start",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func linked() async throws {
         let readelf = Program(url: URL(filePath: "/usr/bin/readelf"))
@@ -39,7 +39,7 @@ struct FootprintTests {
     }
 
     @Test(
-        "connected and idle, the shipped program keeps its limits of memory and threads, and sleeps",
+        "the shipped program keeps its limits of memory and threads and sleeps while connected and idle",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func idle() async throws {
         let program = Program(url: URL(filePath: try #require(Self.release)))
@@ -76,7 +76,7 @@ struct FootprintTests {
     }
 
     @Test(
-        "sampling four values a second, the shipped program keeps its limits, and only wakes to send",
+        "the shipped program keeps its limits while it samples four values a second, and only wakes to send",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func sampling() async throws {
         let program = Program(url: URL(filePath: try #require(Self.release)))

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 /// `latchkey gateway`: the configuration in use, known gateways, stopping and starting, and the default document.
-@Suite("The gateway's part of the board", .timeLimit(.minutes(15)))
+@Suite("latchkey gateway", .timeLimit(.minutes(15)))
 struct GatewayCommandTests {
     private func state(_ board: TestBoard) async throws -> String? {
         value(try await board.ask("status"), "start", "state") as? String
     }
 
     @Test(
-        "stopped, nothing talks to the gateway or the broker, also after a restart; what was published goes out later")
+        "a stopped agent sends nothing to gateway or broker, also after a restart, and sends all of it later")
     func stop() async throws {
         try await withLabAndBoard { lab, board in
             #expect(try await state(board) == "not-configured")
@@ -103,7 +103,7 @@ struct GatewayCommandTests {
         await second.stop()
     }
 
-    @Test("shows gateway, application, device and endpoints, and calls an endpoint by its name")
+    @Test("latchkey gateway shows gateway, application, device and endpoints, and calls an endpoint by its name")
     func show() async throws {
         try await withLabAndBoard(CallBoard.lab) { lab, board in
             #expect(try await board.latchkey("gateway").status == 78)
@@ -157,7 +157,7 @@ struct GatewayCommandTests {
         try document.write(to: file)
     }
 
-    @Test("a default document registers a board that has no configuration, once, and never replaces another by itself")
+    @Test("a default document registers a board without configuration once, and never replaces another by itself")
     func document() async throws {
         let lab = try await Lab.start(CallBoard.lab)
         let (board, file) = try boardWithDocument()
@@ -244,7 +244,7 @@ struct GatewayCommandTests {
 
     // MARK: Scopes
 
-    @Test("more scopes come with the document of another client: enroll with it, then call (MAG checklist 7)")
+    @Test("a board gets more scopes by enrolling with the document of another client (MAG checklist 7)")
     func scopes() async throws {
         var lab = CallBoard.lab
         let wider = MasterClient(clientID: "wider", scope: MasterClient.defaultScope + " orders")

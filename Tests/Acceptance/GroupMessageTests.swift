@@ -26,7 +26,7 @@ struct GroupMessageTests {
         return String(decoding: try #require(data), as: UTF8.self)
     }
 
-    @Test("go to each whom the gateway's directory has in it at that moment, in the board's name and in the user's")
+    @Test("a group message goes to each current member in the gateway's directory, from the board or its user")
     func eachMember() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

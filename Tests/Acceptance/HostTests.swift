@@ -6,9 +6,7 @@ import Testing
 /// Hosts beside the gateway, and gateways with certificates of old.
 @Suite("Calls of other hosts", .serialized, .timeLimit(.minutes(15)))
 struct HostTests {
-    @Test(
-        "a host is called once it is named with a proof, gets credentials unless it is public, and is gone when removed"
-    )
+    @Test("a named host with a proof is called with credentials, a public one without, a removed one not at all")
     func hosts() async throws {
         let other = try await Lab.start(CallBoard.lab)
         do {
@@ -64,7 +62,7 @@ struct HostTests {
         return headers?.first { $0["name"]?.lowercased() == "x-ca-err" }?["value"].flatMap { Int($0) }
     }
 
-    @Test("a host of the settings file is called as the file says, and changed there alone")
+    @Test("a host of the settings file is called as the file says, and changed only in the file")
     func hostsOfSettings() async throws {
         let other = try await Lab.start(CallBoard.lab)
         do {
@@ -92,7 +90,7 @@ struct HostTests {
     }
 
     @Test(
-        "a gateway whose certificate names it in the common name alone is refused, unless the settings allow it",
+        "a gateway whose certificate has only a common name is refused, unless the settings allow it",
         arguments: ["strict", "common-name", "off"])
     func commonName(check: String) async throws {
         try await withLabAndBoard(CallBoard.lab, settings: "[gateway]\nname_check = \"\(check)\"") { lab, board in

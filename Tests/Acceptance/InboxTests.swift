@@ -47,7 +47,7 @@ struct InboxTests {
         }
     }
 
-    @Test("messages that arrive while no program reads wait for one, across a kill and while the agent is down")
+    @Test("messages that arrive while no program reads wait in the inbox, across a kill and while the agent is down")
     func waiting() async throws {
         try await withLabAndBoard(settings: Self.settings) { lab, board in
             let own = try await enroll(board, at: lab)
@@ -92,7 +92,7 @@ struct InboxTests {
         }
     }
 
-    @Test("an inbox is added and removed while the agent runs, and is there after a kill until the registration ends")
+    @Test("an inbox added while the agent runs outlives a kill, and goes when removed or with the registration")
     func added() async throws {
         try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
             let own = try await enroll(board, at: lab)
@@ -140,9 +140,7 @@ struct InboxTests {
         }
     }
 
-    @Test(
-        "a reset leaves nothing of the messages on the disk, also in damaged files and where the outbox cannot be opened",
-        arguments: [false, true])
+    @Test("a reset leaves nothing of an inbox's messages on the disk, even in damaged files", arguments: [false, true])
     func erased(cannotOpen: Bool) async throws {
         try await withLabAndBoard(settings: Self.settings) { lab, board in
             _ = try await enroll(board, at: lab)
@@ -183,7 +181,7 @@ struct InboxTests {
         while try !condition() { try await Task.sleep(for: .milliseconds(50)) }
     }
 
-    @Test("an inbox is bounded: the oldest go first, are counted, and reported once; an identity's end empties it")
+    @Test("a full inbox drops its oldest messages, counts them and reports once; an identity's end empties it")
     func bounded() async throws {
         try await withLabAndBoard(settings: Self.settings) { lab, board in
             let own = try await enroll(board, at: lab)

@@ -13,7 +13,9 @@ struct LargeMessageTests {
         return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
     }
 
-    @Test("take no memory, and those after them arrive over the same connection", arguments: [false, true])
+    @Test(
+        "messages that are too large take no memory, and those after them arrive over the same connection",
+        arguments: [false, true])
     func memory(isSecure: Bool) async throws {
         let folder = URL(filePath: "/tmp/lk-large-\(UInt32.random(in: .min ... .max))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -38,7 +38,7 @@ struct LifeTests {
     }
 
     @Test(
-        "with a valid token the board reaches its broker without libcurl; calls that need it say so",
+        "a board with a valid token reaches its broker without libcurl, and calls that need libcurl say so",
         .enabled(if: getuid() == 0, "mounts as root"))
     func withoutCurl() async throws {
         try await withLabAndBoard { lab, board in
@@ -55,9 +55,7 @@ struct LifeTests {
         }
     }
 
-    @Test(
-        "without libmicrohttpd the daemon reports that, and ends",
-        .enabled(if: getuid() == 0, "mounts as root"))
+    @Test("the daemon without libmicrohttpd reports that and ends", .enabled(if: getuid() == 0, "mounts as root"))
     func withoutMicroHTTPD() async throws {
         let board = try TestBoard()
         board.launcher = Self.without("libmicrohttpd.so.12")
@@ -112,7 +110,7 @@ struct LifeTests {
         await second.stop()
     }
 
-    @Test("renew gets a new certificate for the same registration, and keeps subscriptions (MAG checklist 18)")
+    @Test("latchkey renew gets a certificate for the same registration and keeps subscriptions (MAG checklist 18)")
     func renew() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -127,7 +125,7 @@ struct LifeTests {
         }
     }
 
-    @Test("deregister removes the device at the gateway, then the identity here (MAG 12.4)")
+    @Test("latchkey deregister removes the device at the gateway, then the identity here (MAG 12.4)")
     func deregister() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -162,9 +160,7 @@ struct LifeTests {
         }
     }
 
-    @Test(
-        "reset removes the identity without notifying the gateway; the next one is another device (MAG 12.4)"
-    )
+    @Test("latchkey reset removes the identity without telling the gateway; the next is another device (MAG 12.4)")
     func reset() async throws {
         try await withLabAndBoard { lab, board in
             let first = try await board.enroll(at: lab)

@@ -57,7 +57,7 @@ struct LocationTests {
         }
     }
 
-    @Test("without the gateway's or the owner's consent calls say nothing, and the demand says why (MAG checklist 28)")
+    @Test("calls say no location without the gateway's or the owner's consent, and say why (MAG checklist 28)")
     func withoutConsent() async throws {
         try await Self.withBoard(enabled: false, settings: Self.fixed + "[gateway]\nmsisdn = \"+15550100\"\n") {
             lab, board in
@@ -84,7 +84,7 @@ struct LocationTests {
         }
     }
 
-    @Test("gpsd is asked when a location is needed; one that an API demands is obtained, and the call repeated")
+    @Test("gpsd is asked when a location is needed, and a call whose API demands one is repeated with it")
     func gpsd() async throws {
         let file = URL(filePath: "/tmp/lk-gps-\(UInt32.random(in: .min ... .max))")
         func move(_ place: String) throws { try place.write(to: file, atomically: true, encoding: .utf8) }

@@ -22,7 +22,7 @@ struct LogInOnDemandTests {
         (try await board.ask("prompts")["prompts"] as? [Any])?.isEmpty == true
     }
 
-    @Test("a call waits until a local program has answered by name and password, and is then made for the user")
+    @Test("a call that needs a user waits for a program's answer by name and password, then is that user's")
     func answered() async throws {
         try await withBoard { _, board in
             let (call, other) = (try board.follow("call", "GET", "/lab/hello"), try board.follow("whoami", "--info"))
@@ -54,7 +54,7 @@ struct LogInOnDemandTests {
         throw Unexpected("the prompt is not asked again")
     }
 
-    @Test("a call is made for whoever logs in otherwise, and fails where the login is refused")
+    @Test("a waiting call is made for whoever logs in otherwise, and fails where the login is refused")
     func otherwise() async throws {
         try await withBoard { _, board in
             let refused = try board.follow("call", "GET", "/lab/hello")
@@ -74,7 +74,7 @@ struct LogInOnDemandTests {
         }
     }
 
-    @Test("at a terminal the prompt asks for the name, and for the password without echo")
+    @Test("a login on demand at a terminal asks for the name, and for the password without echo")
     func terminal() async throws {
         try await withBoard { _, board in
             let call = try board.follow("call", "GET", "/lab/hello")
@@ -91,7 +91,7 @@ struct LogInOnDemandTests {
         }
     }
 
-    @Test("without the setting a call fails at once; the flow and who is logged in are told (MAG 13.1)")
+    @Test("a call that needs a user fails at once without the setting; status shows flow and user (MAG 13.1)")
     func switchedOff() async throws {
         try await withBoard(settings: "[login]\nflow = \"password\"") { _, board in
             _ = try await board.ask("token", "--as", "board")
@@ -119,7 +119,7 @@ struct LogInOnDemandTests {
         return try result.json
     }
 
-    @Test("what the gateway says about the user is kept over a restart, and its session is asked for (MAG 5.7, 5.9)")
+    @Test("what the gateway says about the user outlives a restart, and its session is asked for (MAG 5.7, 5.9)")
     func profile() async throws {
         try await withBoard(settings: "") { lab, board in
             let none = try await board.latchkey("whoami", "--profile", "--json")

@@ -17,9 +17,7 @@ struct LogInTests {
         try await board.latchkey("login", "--user", user, "--password-stdin", "--json", input: password + "\n")
     }
 
-    @Test(
-        "login by password shows the user, logout ends it at the gateway too; the board stays (MAG 12.4)"
-    )
+    @Test("a login by password shows the user, and logout ends it at the gateway but not the board's (MAG 12.4)")
     func password() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -39,7 +37,7 @@ struct LogInTests {
         }
     }
 
-    @Test("login with a wrong password fails without showing it, and keeps the logged-in user")
+    @Test("a login with a wrong password fails without showing it, and keeps the logged-in user")
     func wrongPassword() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -53,7 +51,7 @@ struct LogInTests {
         }
     }
 
-    @Test("login survives a restart of the daemon")
+    @Test("a login survives a restart of the daemon")
     func restart() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -64,7 +62,7 @@ struct LogInTests {
         }
     }
 
-    @Test("login registers a board that was enrolled without registration")
+    @Test("a login registers a board that was enrolled without registration")
     func registersByPassword() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
@@ -77,9 +75,7 @@ struct LogInTests {
         }
     }
 
-    @Test(
-        "login by QR code needs another board's consent, then registers and logs in (MAG 7.3)"
-    )
+    @Test("a login by QR code needs another board's consent, then registers and logs in (MAG 7.3)")
     func qrCode() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -119,7 +115,7 @@ struct LogInTests {
         }
     }
 
-    @Test("login by QR code is refused and undone if another user than expected lets the board in")
+    @Test("a login by QR code is refused and undone if another user than expected lets the board in")
     func unexpectedUser() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll("--no-register", try await lab.mintEnrollmentURL())
@@ -135,7 +131,7 @@ struct LogInTests {
         }
     }
 
-    @Test("login by QR code is one at a time, and ends with the command that shows the code")
+    @Test("logins by QR code come one at a time, and end with the command that shows the code")
     func oneAtATime() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -181,7 +177,7 @@ struct LogInTests {
         }
     }
 
-    @Test("login refused or missing consent lets no device in; a second answer does not count")
+    @Test("a refused login or missing consent lets no device in, and a second answer does not count")
     func refusal() async throws {
         let settings = "[proximity]\nconsent_seconds = 25"
         try await withLabAndBoard(settings: settings) { lab, board in
@@ -236,9 +232,7 @@ struct LogInTests {
         }
     }
 
-    @Test(
-        "the button lets no device in while several ask; one that asks alone afterwards is let in"
-    )
+    @Test("the button lets no device in while several ask, but one that asks alone afterwards")
     func severalAtTheButton() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -268,9 +262,7 @@ struct LogInTests {
         }
     }
 
-    @Test(
-        "a scanned code with another address of the gateway is refused without a call or a question"
-    )
+    @Test("a scanned code with another address of the gateway is refused without a call or a question")
     func otherAddresses() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)

@@ -26,7 +26,7 @@ extension LogInWaysTests {
         return String(try #require(polled.text.firstMatch(of: /"code":"([^"]+)"/)?.1))
     }
 
-    @Test("a code that a program obtained logs in, and registers a board that is not registered (MAG 5.6)")
+    @Test("a code that a program obtained logs in, and registers an unregistered board (MAG 5.6)")
     func handedCode() async throws {
         try await withRegisteredBoard { lab, board, browser in
             let first = try await code(of: board, at: lab, browser)
@@ -45,7 +45,7 @@ extension LogInWaysTests {
         }
     }
 
-    @Test("a call that waits for a user is answered by a code that a program obtained, also after a wrong one")
+    @Test("a call that waits for a user takes a code that a program obtained, even after a wrong one")
     func codeOnDemand() async throws {
         let settings = "[login]\nflow = \"password\"\nask_seconds = 60"
         try await withRegisteredBoard(settings: settings) { lab, board, browser in
@@ -67,7 +67,7 @@ extension LogInWaysTests {
         }
     }
 
-    @Test("a JWT from outside logs in, and registers a board that is not registered (MAG 4.3, 5.1)")
+    @Test("a JWT from outside logs in, and registers an unregistered board (MAG 4.3, 5.1)")
     func outsideToken() async throws {
         try await withRegisteredBoard { lab, board, _ in
             let token = try await lab.mintToken(for: "bob")

@@ -73,7 +73,7 @@ struct LogInWaysTests {
         }
     }
 
-    @Test("the gateway's word which provider is to be used leaves only that one (MAG 7.1, idp)")
+    @Test("a gateway that names one provider to use leaves only that one to choose (MAG 7.1, idp)")
     func onlyProvider() async throws {
         try await withRegisteredBoard({ $0.identityProvider = "salesforce" }) { _, board, _ in
             let begun = try await send(board, "POST", "/v1/login/browser", [:])
@@ -88,7 +88,7 @@ struct LogInWaysTests {
         }
     }
 
-    @Test("at a terminal the providers are offered to choose from, and the address of the end is entered")
+    @Test("a login at a terminal offers the providers to choose from, and takes the address of the end")
     func chosenAtTerminal() async throws {
         try await withRegisteredBoard { _, board, browser in
             let logIn = try onTerminal(board, "login", "--browser")
@@ -121,7 +121,7 @@ struct LogInWaysTests {
         }
     }
 
-    @Test("a browser of the board itself ends at the command, on the loopback interface (RFC 8252)")
+    @Test("a login by a browser of the board itself ends at the command, on the loopback interface (RFC 8252)")
     func loopback() async throws {
         try await withRegisteredBoard({ $0.masterClients[0].redirectURI = "http://127.0.0.1/done" }) {
             _, board, browser in
@@ -136,7 +136,7 @@ struct LogInWaysTests {
         }
     }
 
-    @Test("a phone does the browser's part: it scans the address, and the board finds out by itself")
+    @Test("a login by a phone ends by itself: the phone scans the address, and the board finds out")
     func phone() async throws {
         try await withRegisteredBoard { _, board, browser in
             let picture = board.folder.appending(path: "address.svg").path
@@ -152,7 +152,7 @@ struct LogInWaysTests {
 
     // MARK: Shown codes
 
-    @Test("another program sees the code that is shown, and ends it; the settings say how often is asked")
+    @Test("another program sees the shown login code and can end it; the settings say how often is asked")
     func shownCode() async throws {
         let settings = "[login]\npoll_delay_seconds = 0\npoll_seconds = 1\npoll_limit = 2"
         try await withRegisteredBoard(settings: settings) { lab, board, _ in

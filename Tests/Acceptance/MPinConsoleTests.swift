@@ -8,7 +8,7 @@ struct MPinConsoleTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "mpin_console.py").path
 
-    @Test("two users are made, verified, choose their PINs and log in, after a wrong one, and the log has none of it")
+    @Test("two M-Pin users register, choose PINs and log in on the console, and the log has none of it")
     func people() async throws {
         try await MPinBoard.with(settings: "[console]\nenabled = true\n") { lab, board in
             try await lab.changeMPinPolicy { $0.setDeviceName = true }

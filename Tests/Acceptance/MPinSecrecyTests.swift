@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("What a login by M-Pin leaves behind", .timeLimit(.minutes(15)))
+@Suite("Traces of a login by M-Pin", .timeLimit(.minutes(15)))
 struct MPinSecrecyTests {
     private static let secrets = [MPinBoard.pin, MPinBoard.wrongPIN]
 
@@ -36,7 +36,7 @@ struct MPinSecrecyTests {
         program.type("\n")
     }
 
-    @Test("is no PIN and no activation code: in no process's arguments or environment, in no file, log or core dump")
+    @Test("a login by M-Pin leaves no PIN or code in arguments, environment, files, logs or core dumps")
     func nothing() async throws {
         try await MPinBoard.with { lab, board in
             try await MPinBoard.succeeds(board, "mpin", "user", "new", "alice")

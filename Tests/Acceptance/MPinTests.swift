@@ -10,7 +10,7 @@ struct MPinTests {
     private let pin = MPinBoard.pin
     private let wrong = MPinBoard.wrongPIN
 
-    @Test("two users register and log in at the terminal, and nothing there or in the log shows a PIN")
+    @Test("two M-Pin users register and log in at the terminal, and nothing there or in the log shows a PIN")
     func terminal() async throws {
         try await MPinBoard.with { lab, board in
             let test = try await MPinBoard.succeeds(board, "mpin", "backend", "test", "door")
@@ -74,7 +74,7 @@ struct MPinTests {
         }
     }
 
-    @Test("a back end that asks for the device's name is told it, by a terminal, an option, or not at all")
+    @Test("an M-Pin back end that asks for the device's name gets it from a terminal, an option, or not at all")
     func deviceName() async throws {
         try await MPinBoard.with { lab, board in
             try await lab.changeMPinPolicy { $0.setDeviceName = true }
@@ -100,7 +100,7 @@ struct MPinTests {
         }
     }
 
-    @Test("says the status of the public clients with each error, in JSON, in events and in what explains it")
+    @Test("each M-Pin error has the public clients' status, in JSON, in events and in its explanation")
     func statuses() async throws {
         try await MPinBoard.with { lab, board in
             try await MPinBoard.register("alice", at: lab, on: board)
@@ -113,7 +113,7 @@ struct MPinTests {
         }
     }
 
-    @Test("a PIN may come from elsewhere, and whoever is asked may refuse")
+    @Test("an M-Pin PIN may be entered elsewhere, and whoever is asked may refuse")
     func elsewhere() async throws {
         try await MPinBoard.with { lab, board in
             try await MPinBoard.register("alice", at: lab, on: board)
@@ -134,7 +134,7 @@ struct MPinTests {
         }
     }
 
-    @Test("the third wrong PIN in a row blocks for good, also after a restart, until the user is deleted")
+    @Test("the third wrong M-Pin PIN in a row blocks the user for good, until the user is deleted")
     func blocked() async throws {
         try await MPinBoard.with { lab, board in
             try await MPinBoard.register("alice", at: lab, on: board)
@@ -162,7 +162,7 @@ struct MPinTests {
         }
     }
 
-    @Test("logs in for a one-time password, a browser with a number or a code, and an authorization code")
+    @Test("M-Pin logs in for a one-time password, a browser with a number or code, and an authorization code")
     func ways() async throws {
         try await MPinBoard.with { lab, board in
             try await MPinBoard.register("alice", at: lab, on: board)
@@ -193,7 +193,7 @@ struct MPinTests {
         }
     }
 
-    @Test("a registration goes on after a restart as far as the back end lets it")
+    @Test("an M-Pin registration goes on after a restart as far as the back end lets it")
     func resumed() async throws {
         try await MPinBoard.with { lab, board in
             func restart() async throws {
@@ -226,7 +226,7 @@ struct MPinTests {
         }
     }
 
-    @Test("accounts of other kinds have nothing like that, and a removed one is gone with its users")
+    @Test("accounts of other kinds have no M-Pin commands, and a removed account is gone with its users")
     func accounts() async throws {
         try await MPinBoard.with { lab, board in
             try await MPinBoard.register("alice", at: lab, on: board)

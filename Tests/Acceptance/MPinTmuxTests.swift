@@ -8,7 +8,7 @@ struct MPinTmuxTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "mpin_tmux.py").path
 
-    @Test("two users register and log in side by side, one after a wrong PIN, and their screens show no PIN")
+    @Test("two M-Pin users log in side by side in tmux, one after a wrong PIN, and no screen shows a PIN")
     func people() async throws {
         try await MPinBoard.with { lab, board in
             let people = try RunningProgram(

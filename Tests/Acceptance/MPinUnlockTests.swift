@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A locked session whose unlocking takes a login by M-Pin", .timeLimit(.minutes(15)))
 struct MPinUnlockTests {
-    @Test("is unlocked by its passcode and the PIN, and by neither alone")
+    @Test("a locked session whose unlocking takes M-Pin needs both the passcode and the PIN")
     func unlocked() async throws {
         let settings = "[lock]\ndelay_seconds = 900\nmpin_account = \"door\"\nmpin_user = \"alice\""
         try await MPinBoard.with(settings: settings) { lab, board in

@@ -38,7 +38,7 @@ struct MessageTests {
         }
     }
 
-    @Test("messages are printed as bare bytes, however they are framed, and streamed as such to other programs")
+    @Test("messages are printed as bare bytes, however they are framed, and streamed so to other programs")
     func payloads() async throws {
         try await withLabAndBoard { lab, board in
             let device = try await enroll(board, at: lab)

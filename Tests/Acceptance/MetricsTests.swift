@@ -17,7 +17,7 @@ struct MetricsTests {
         return try result.json.compactMapValues { $0 as? Double }
     }
 
-    @Test("of a board with sensors, inbox and brokers: the same in each form, for Prometheus' own parser")
+    @Test("figures of sensors, inbox and brokers are the same in each form, as Prometheus' own parser reads them")
     func figures() async throws {
         let settings = """
             [[inbox]]
@@ -87,7 +87,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("the page about them and the examples name the figures that there are")
+    @Test("the page about figures names every figure that exists, and the examples name no other")
     func names() async throws {
         let repository = URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -139,7 +139,7 @@ struct MetricsTests {
     private static let bearer = "Authorization: Bearer \(token)"
 
     @Test(
-        "over TCP whoever has the token gets them, and nobody gets anything else; slow clients do not keep others out")
+        "figures over TCP need the token, and slow clients do not keep others out")
     func listener() async throws {
         try await withListener { board, port, _ in
             let url = "http://127.0.0.1:\(port)/metrics"
@@ -181,7 +181,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "a token that others may read is not used: the agent runs without the listener, says why, and takes a good one")
+        "a token file for figures that others may read is refused, and the agent runs without the listener")
     func openToken() async throws {
         try await withListener(mode: 0o644) { board, port, file in
             _ = try await board.daemon?.errors.line(containing: "metrics.token-unusable")
@@ -196,7 +196,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "with a user of the settings the token's holder has that user's rights at the local API, and never operates",
+        "the token of a user of the settings has that user's rights at the local API, and never operates",
         .enabled(if: getuid() == 0, "the agent's own user may do everything"))
     func user() async throws {
         let (port, file) = (

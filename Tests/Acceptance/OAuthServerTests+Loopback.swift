@@ -26,7 +26,7 @@ extension OAuthServerTests {
         _ = try await Self.ask("client", server.folder.path, "code-board", String(decoding: change, as: UTF8.self))
     }
 
-    @Test("are logged in by a browser of the board, which ends at the command; another login's answer ends nothing")
+    @Test("an OAuth login by a browser of the board ends at the command, and another login's answer ends nothing")
     func loopback() async throws {
         try await withServerAndBoard { server, board in
             try await add("web", at: server, client: "code-board", "--scope", "openid orders", to: board)
@@ -46,7 +46,7 @@ extension OAuthServerTests {
         }
     }
 
-    @Test("are logged in at the port that their redirect URI has, again and again, also over IPv6")
+    @Test("an OAuth login uses the port of its redirect URI, again and again, also over IPv6")
     func fixedPort() async throws {
         try await withServerAndBoard { server, board in
             for (name, host) in [("four", "127.0.0.1"), ("six", "[::1]")] {

@@ -72,7 +72,7 @@ struct OAuthServerTests {
         return try #require(claims as? [String: Any])
     }
 
-    @Test("are logged in by a code on a screen, keep that over a kill, call an API, and end (OAMMS checklist 98)")
+    @Test("an OAuth account logs in by a code on a screen, outlives a kill, calls, and ends (OAMMS checklist 98)")
     func deviceCode() async throws {
         try await withServerAndBoard { server, board in
             try await add(
@@ -120,7 +120,7 @@ struct OAuthServerTests {
         }
     }
 
-    @Test("are logged in by a code from a browser with PKCE, on a terminal and over the local API")
+    @Test("an OAuth account logs in by a browser's code with PKCE, on a terminal and over the local API")
     func browser() async throws {
         try await withServerAndBoard { server, board in
             try await add("web", at: server, client: "code-board", "--scope", "openid orders", to: board)
@@ -145,7 +145,7 @@ struct OAuthServerTests {
         }
     }
 
-    @Test("are used by password, by the client's secret or key, and by a client that registers itself")
+    @Test("an OAuth account is used by password, by the client's secret or key, and by a self-registered client")
     func clients() async throws {
         try await withServerAndBoard { server, board in
             try await add(
@@ -205,7 +205,7 @@ struct OAuthServerTests {
         }
     }
 
-    @Test("answer a thousand requests of local programs with one request to the server")
+    @Test("a thousand requests of local programs for a token cause one request to the OAuth server")
     func manyPrograms() async throws {
         try await withServerAndBoard { server, board in
             try await add(
@@ -235,7 +235,7 @@ struct OAuthServerTests {
         }
     }
 
-    @Test("are not made of a name that is taken, an issuer that is another, or a description that lacks something")
+    @Test("an OAuth account is refused for a name that is taken, another issuer, or an incomplete description")
     func refused() async throws {
         try await withServerAndBoard { server, board in
             func refusal(_ arguments: String...) async throws -> String? {

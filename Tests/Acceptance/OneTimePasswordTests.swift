@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// APIs that demand a one-time password: what a person at a terminal, one elsewhere and a program see.
-@Suite("One-time passwords", .serialized, .timeLimit(.minutes(15)))
+@Suite("One-time passwords on a board", .serialized, .timeLimit(.minutes(15)))
 struct OneTimePasswordTests {
     /// A board where alice is logged in, at a lab that demands passwords.
     private func withAlice(
@@ -49,7 +49,7 @@ struct OneTimePasswordTests {
         (try await board.ask("prompts")["prompts"] as? [Any])?.isEmpty == true
     }
 
-    @Test("a person at the terminal chooses how it is sent, mistypes it, types it, and sees the answer (cl 30)")
+    @Test("a person at the terminal chooses how a one-time password is sent, mistypes it, then types it (cl 30)")
     func terminal() async throws {
         try await withAlice(settings: "") { lab, board in
             let call = try TerminalProgram(
@@ -77,7 +77,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("at the terminal an empty line and Ctrl-C refuse, and an answer elsewhere counts as well")
+    @Test("an empty line or Ctrl-C refuses a one-time password at the terminal, and an answer elsewhere counts")
     func refusedAtTerminal() async throws {
         try await withAlice(settings: "") { lab, board in
             func call() throws -> TerminalProgram {
@@ -105,7 +105,7 @@ struct OneTimePasswordTests {
     }
 
     @Test(
-        "a program's call waits for whoever answers; too old it is offered again, and refused it ends with its number")
+        "a program's call waits for a one-time password; an expired one is offered again, a refusal ends it")
     func elsewhere() async throws {
         try await withAlice { lab, board in
             let call = try board.follow("call", "/lab/hello")
@@ -136,7 +136,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("a person answers on the page of the console: how it is sent, then the password")
+    @Test("a person answers for a one-time password on the console: how it is sent, then the password")
     func console() async throws {
         try await withAlice(settings: "[otp]\nask_seconds = 300\n[console]\nenabled = true\n") { lab, board in
             let call = try board.follow("call", "/lab/hello")
@@ -153,7 +153,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("three wrong ones bar the user: the call says until when, and the next does not ask the gateway (160107)")
+    @Test("three wrong one-time passwords bar the user, and the next call does not ask the gateway (160107)")
     func barred() async throws {
         try await withAlice(settings: "[otp]\nask_seconds = 100\n", { $0.channels = ["SMS"] }) { lab, board in
             let call = try board.follow("call", "/lab/hello")
@@ -172,7 +172,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("without the setting a program's call gets the API's own answer at once, with its meaning (160101)")
+    @Test("without the setting a call that needs a one-time password gets the API's own answer at once (160101)")
     func nobody() async throws {
         try await withAlice(settings: "") { lab, board in
             let result = try await board.latchkey("call", "/lab/hello", "--json")
@@ -186,7 +186,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("a file that is sent is sent again from its first byte, and one that is fetched arrives whole")
+    @Test("a call with a file is repeated from its first byte after a one-time password, and answers arrive whole")
     func streams() async throws {
         try await withAlice(settings: "[otp]\nask_seconds = 100\n", { $0.channels = ["SMS"] }) { lab, board in
             let path = board.folder.appending(path: "door.jpg").path
@@ -206,7 +206,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("a daemon that is killed while it asks asks nothing afterwards, and the next call begins anew")
+    @Test("a daemon killed while it asks for a one-time password asks nothing afterwards, and calls begin anew")
     func killed() async throws {
         try await withAlice(settings: "[otp]\nask_seconds = 100\n", { $0.channels = ["SMS"] }) { lab, board in
             let call = try board.follow("call", "/lab/hello")

@@ -15,7 +15,7 @@ struct PoisonTests {
         }
     }
 
-    @Test("a rejected message is set aside, shown in status and doctor, blocks no other, and can be retried or removed")
+    @Test("a rejected message is set aside, shown, blocks no other, and can be retried or removed")
     func setAside() async throws {
         try await withSmallBroker { lab, board in
             let big = String(repeating: "A", count: 30_000)
@@ -51,7 +51,7 @@ struct PoisonTests {
         }
     }
 
-    @Test("a rejected message is refused from the beginning where the settings know the broker's limit")
+    @Test("a message that is too large is refused at once where the settings know the broker's limit")
     func limit() async throws {
         let settings = "[telemetry]\nenabled = false\n[outbox]\npayload_limit_bytes = 16384"
         try await withLabAndBoard(settings: settings) { lab, board in

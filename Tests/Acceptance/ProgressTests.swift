@@ -27,7 +27,7 @@ struct ProgressTests {
         try await piped.stop(SIGKILL)
     }
 
-    @Test("is shown on a terminal while the gateway does not answer, and never in a pipe")
+    @Test("the progress of a slow gateway request is shown on a terminal, and never in a pipe")
     func waiting() async throws {
         try await withLabAndBoard { lab, board in
             let hours = Fault.Kind.delay(milliseconds: 600_000)
@@ -42,7 +42,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("is gone from the terminal once the work is done")
+    @Test("the progress on a terminal is gone once the work is done")
     func cleared() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -61,7 +61,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("of a backlog shows how many messages still wait")
+    @Test("the progress of a backlog shows how many messages still wait")
     func backlog() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -81,7 +81,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("of an upload and a download is the number of bytes, and nothing of it is in a file or a pipe")
+    @Test("the progress of an upload or download is its bytes, and is never in a file or pipe")
     func bytes() async throws {
         try await CallBoard.withUser { lab, board in
             let path = board.folder.appending(path: "firmware.bin").path
@@ -102,7 +102,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("of lines that are published is their number")
+    @Test("the progress of published lines is their number")
     func lines() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

@@ -29,7 +29,7 @@ struct PromiseTests {
             .compactMap { Int(String(decoding: $0.payload, as: UTF8.self)) }.filter { seen.insert($0).inserted }
     }
 
-    @Test("while the broker answers, a message is answered when the broker has it, and never written")
+    @Test("while the broker answers, a message is accepted when the broker has it, and never written to disk")
     func connected() async throws {
         try await withLabAndBoard(settings: Self.quiet + "\n[outbox]\nspill_milliseconds = 10000") { lab, board in
             _ = try await board.enroll(at: lab)
@@ -47,7 +47,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("when the broker does not answer, a message is on the disk when it is answered, and survives a kill")
+    @Test("when the broker does not answer, an accepted message is on the disk and survives a kill")
     func frozen() async throws {
         try await withLabAndBoard(settings: Self.quiet) { lab, board in
             _ = try await board.enroll(at: lab)
@@ -68,7 +68,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("away, messages are on the disk when they are answered, and readings are written in the end")
+    @Test("without a broker, accepted messages are on the disk, and readings are written in the end")
     func away() async throws {
         let settings = "[telemetry]\ntopic = \"readings\"\n[outbox]\nflush_seconds = 3600"
         try await withLabAndBoard(settings: settings) { lab, board in

@@ -27,7 +27,7 @@ struct PromptTests {
         (try await board.ask("prompts")["prompts"] as? [Any])?.isEmpty == true
     }
 
-    @Test("a log-in at a terminal asks again after a wrong password, under the same number, and shows none of it")
+    @Test("a log-in at a terminal asks again after a wrong password, under the same number, and shows none")
     func terminal() async throws {
         try await withRegisteredBoard { _, board in
             let command = try logIn(board)
@@ -69,7 +69,7 @@ struct PromptTests {
         }
     }
 
-    @Test("a password can be given elsewhere, and the terminal that waits for it goes on by itself")
+    @Test("a password prompt can be answered elsewhere, and the waiting terminal goes on by itself")
     func elsewhere() async throws {
         try await withRegisteredBoard { _, board in
             let command = try logIn(board)
@@ -95,7 +95,7 @@ struct PromptTests {
         }
     }
 
-    @Test("Ctrl-C at the terminal withdraws the prompt, and a refusal elsewhere ends the log-in")
+    @Test("Ctrl-C at the terminal withdraws a prompt, and a refusal elsewhere ends the log-in")
     func ended() async throws {
         try await withRegisteredBoard { _, board in
             let events = try board.follow("status", "--follow")
@@ -119,7 +119,7 @@ struct PromptTests {
         }
     }
 
-    @Test("where standard input is not a terminal its first line is the password, and nobody is asked")
+    @Test("a log-in with standard input from a pipe takes its first line as password, and asks nobody")
     func program() async throws {
         try await withRegisteredBoard { _, board in
             let result = try await board.latchkey("login", "--user", "alice", "--json", input: "alice-password\nmore\n")
@@ -128,7 +128,7 @@ struct PromptTests {
         }
     }
 
-    @Test("a question for consent is one of them: answered there it is closed for every other way, and recorded")
+    @Test("a question for consent is a prompt: one answer closes it everywhere, and is recorded")
     func consent() async throws {
         try await withRegisteredBoard { lab, board in
             #expect(
@@ -181,7 +181,7 @@ struct PromptTests {
     private static let guest = ["--reuid=games", "--regid=nogroup", "--clear-groups"]
 
     @Test(
-        "one that is for a certain user is answered by nobody else, not even root",
+        "a prompt for a certain user is answered by nobody else, not even root",
         .enabled(if: getuid() == 0, "asks as another user"))
     func oneUser() async throws {
         let lab = try await Lab.start()

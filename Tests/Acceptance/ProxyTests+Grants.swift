@@ -37,7 +37,7 @@ extension ProxyTests {
         }
     }
 
-    @Test("a refusal that is given while a person is asked outlasts the answer")
+    @Test("a refusal of a program that is given while a person is asked outlasts the answer")
     func refusedMeanwhile() async throws {
         try await Self.withProxy("[programs]\nask_seconds = 60\n") { lab, board, caller in
             let command = caller.command(
@@ -52,7 +52,7 @@ extension ProxyTests {
         }
     }
 
-    @Test("a person is told which scopes a program asks for, and nobody is asked for what could not be kept")
+    @Test("a person is told which scopes a program asks for, and is not asked for what could not be kept")
     func scopes() async throws {
         try await Self.withProxy("[programs]\nask_seconds = 60\n") { lab, board, _ in
             chmod(board.socket, 0o666)
@@ -101,7 +101,7 @@ extension ProxyTests {
         }
     }
 
-    @Test("without single sign-on, programs by grant never act as the user (MAG 12.1)")
+    @Test("programs that act by grant never act as the user without single sign-on (MAG 12.1)")
     func privateSession() async throws {
         try await Self.withSocket { socket, settings in
             try await withLabAndBoard(CallBoard.lab, settings: settings) { lab, board in

@@ -31,9 +31,7 @@ struct ProxyTests {
         try await body(socket, "[proxy]\nenabled = true\nsocket = \"\(socket)\"\ngroup = \"games\"\n")
     }
 
-    @Test(
-        "a request to the proxy is made with the agent's credentials, and its sender's own go no further"
-    )
+    @Test("a request to the proxy is made with the agent's credentials, and its sender's own go no further")
     func plain() async throws {
         try await Self.withProxy { lab, board, caller in
             let hello = try await caller.run("http://gateway/lab/hello")
@@ -60,7 +58,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("two users' programs may do what the settings grant them, and what else they try is refused and recorded")
+    @Test("programs of two users may do what the settings grant, and other attempts are refused and recorded")
     func settings() async throws {
         let grants = """
             [[grants]]
@@ -108,7 +106,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("programs get calls and tokens by the local API as they are granted, and the right to operate is not needed")
+    @Test("programs get calls and tokens by the local API as granted, without the right to operate")
     func localAPI() async throws {
         try await Self.withProxy { lab, board, _ in
             let socket = board.socket
@@ -153,7 +151,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a revoked grant ends the download that is under way, and the next request of an open connection")
+    @Test("a revoked grant ends the download under way, and the next request of an open connection")
     func revoked() async throws {
         try await Self.withProxy { lab, board, caller in
             // The first that fits is the user's; what is left after it is the board's.
@@ -188,7 +186,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a thousand requests whose token the gateway has withdrawn cause one refresh")
+    @Test("a thousand proxied requests whose token the gateway has withdrawn cause one refresh")
     func storm() async throws {
         try await Self.withProxy { lab, board, caller in
             #expect(try await caller.status("/lab/hello") == "200")
@@ -200,7 +198,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("bodies of any size pass both ways in little memory, with a length and in chunks")
+    @Test("bodies of any size pass the proxy both ways in little memory, with a length and in chunks")
     func large() async throws {
         let length = 12_000_000
         try await Self.withProxy { lab, board, caller in
@@ -225,7 +223,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("what is badly framed, leads elsewhere or would show the token is refused, and no second request is smuggled")
+    @Test("the proxy refuses bad framing, other targets and token leaks, and passes no smuggled request")
     func hostile() async throws {
         try await Self.withProxy { lab, board, caller in
             let result = try await caller.script("hostile", caller.socket)

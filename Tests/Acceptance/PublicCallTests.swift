@@ -8,7 +8,7 @@ struct PublicCallTests {
     /// The lab answers here only who says nothing of itself.
     private static let path = "/lab/icons/timesheet.png"
 
-    @Test("say nothing of who calls, whoever is logged in, whole and in pieces (MAG 6.1)")
+    @Test("public calls say nothing of who calls, whoever is logged in, whole and in pieces (MAG 6.1)")
     func anonymous() async throws {
         try await CallBoard.withUser { _, board in
             #expect(try await board.latchkey("call", Self.path).status == 76)
@@ -34,7 +34,7 @@ struct PublicCallTests {
         }
     }
 
-    @Test("need no registration and cause none, while other calls of such a board are refused")
+    @Test("public calls need no registration and cause none; other calls of such a board are refused")
     func unregistered() async throws {
         try await withLabAndBoard(CallBoard.lab) { lab, board in
             try await board.enroll("--no-register", try await lab.mintEnrollmentURL())

@@ -7,7 +7,7 @@ import Testing
 /// What is sent in envelopes: to whom, as whom, with what, and what is said of it (MAG 9.2, 9.3).
 @Suite("Sent messages", .timeLimit(.minutes(15)))
 struct SendTests {
-    @Test("reach users, devices, groups, the application, and users in any application, at the receiver's own topic")
+    @Test("sent messages reach users, devices, groups and applications at the receiver's own topic")
     func receivers() async throws {
         try await UserBoard.with { lab, board, device in
             let client = MasterClient.agent.clientID
@@ -49,7 +49,7 @@ struct SendTests {
         }
     }
 
-    @Test("name the sender as a group or the application where that is asked for")
+    @Test("sent messages name a group or the application as sender where that is asked for")
     func senders() async throws {
         try await UserBoard.with { lab, board, device in
             let arrivals = lab.arrivals.subscribe()
@@ -69,7 +69,7 @@ struct SendTests {
         }
     }
 
-    @Test("carry a file with its content type, which the receiver saves byte for byte")
+    @Test("sent messages carry a file with its content type, which the receiver saves byte for byte")
     func files() async throws {
         try await UserBoard.with { lab, board, _ in
             let bytes = Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
@@ -102,7 +102,7 @@ struct SendTests {
         }
     }
 
-    @Test("are told of by events: those sent, those refused, and what the broker reports at its error topic")
+    @Test("events report messages sent and refused, and what the broker reports at its error topic")
     func events() async throws {
         try await UserBoard.with { lab, board, _ in
             let events = try board.follow("status", "--follow")

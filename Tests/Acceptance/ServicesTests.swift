@@ -48,7 +48,7 @@ struct ServicesTests {
         (answer["resources"] as? [[String: Any]] ?? []).compactMap { $0[member] as? String }
     }
 
-    @Test("users are listed, filtered, sorted, paged, shown by name and by id, with picture and schema")
+    @Test("users of the gateway are listed, filtered, sorted, paged, shown, with picture and schema")
     func users() async throws {
         try await withAlice { _, board in
             let all = try await board.ask("users", "list", "--sort-by", "userName", "--descending")
@@ -85,7 +85,7 @@ struct ServicesTests {
         }
     }
 
-    @Test("groups are created, listed, changed and deleted in the user's name, and by nobody else")
+    @Test("groups of the gateway are created, listed, changed and deleted in the user's name only")
     func groups() async throws {
         try await withAlice { _, board in
             let made = try await board.ask("groups", "create", "fitters", "alice")
@@ -121,7 +121,7 @@ struct ServicesTests {
         }
     }
 
-    @Test("values are kept sealed on the board, with a password if wanted, by segments, and across a kill")
+    @Test("values on the board are sealed by segment, with a password if wanted, and outlive a kill")
     func localStorage() async throws {
         try await withAlice { _, board in
             let events = try board.follow("status", "--follow")
@@ -186,7 +186,7 @@ struct ServicesTests {
         }
     }
 
-    @Test("values are kept at the gateway by segments, new and in place of earlier ones")
+    @Test("values at the gateway are kept by segment, new and in place of earlier ones")
     func cloudStorage() async throws {
         try await withAlice { lab, board in
             let events = try board.follow("status", "--follow")
@@ -219,7 +219,7 @@ struct ServicesTests {
         }
     }
 
-    @Test("devices are listed, and attributes of this one are set, read and deleted, up to the gateway's limit")
+    @Test("devices are listed; attributes of this one are set, read and deleted, up to the gateway's limit")
     func devices() async throws {
         try await withAlice { lab, board in
             let device = try #require(await lab.devices().first)
@@ -270,7 +270,7 @@ struct ServicesTests {
         }
     }
 
-    @Test("lists are tables on a terminal, with how many there are, and an item's password is asked for there")
+    @Test("lists of the gateway's services are tables with totals on a terminal, which asks for item passwords")
     func terminal() async throws {
         try await withAlice { _, board in
             func onTerminal(_ arguments: String...) throws -> TerminalProgram {

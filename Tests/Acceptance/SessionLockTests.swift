@@ -40,7 +40,7 @@ struct SessionLockTests {
         return try #require(value(error, "error") as? [String: Any])
     }
 
-    @Test("refuses calls, tokens, log-in, log-out, storage and services, and the board goes on (MAG checklist 42)")
+    @Test("a locked session refuses calls, tokens, log-ins and services, and the board goes on (MAG checklist 42)")
     func refused() async throws {
         try await withUser { lab, board in
             let locked = try await board.latchkey("lock", input: "2580\n")
@@ -76,7 +76,7 @@ struct SessionLockTests {
         }
     }
 
-    @Test("is unlocked by its passcode alone, also after a restart, and the next call gets its token by jwt-bearer")
+    @Test("a locked session opens by its passcode alone, even after a restart, and gets a token by jwt-bearer")
     func unlocked() async throws {
         try await withUser { lab, board in
             let events = try board.follow("status", "--follow")
@@ -109,7 +109,7 @@ struct SessionLockTests {
         }
     }
 
-    @Test("is given up after the last wrong passcode and by --remove: the user logs in again")
+    @Test("a locked session is given up after the last wrong passcode and by --remove, and the user logs in again")
     func givenUp() async throws {
         try await withUser(settings: "attempts = 2\ndelay_seconds = 0") { _, board in
             try await lock(board)
@@ -128,7 +128,7 @@ struct SessionLockTests {
         }
     }
 
-    @Test("that has ended meanwhile is given up when it is unlocked, with 130102")
+    @Test("a locked session that has ended meanwhile is given up when it is unlocked, with 130102")
     func ended() async throws {
         try await withUser { _, board in
             try await lock(board)
@@ -153,7 +153,7 @@ struct SessionLockTests {
         }
     }
 
-    @Test("drops the user's connection at the broker, and makes it again; messages are refused with 530008")
+    @Test("locking a session drops the user's broker connection, and messages are refused with 530008")
     func broker() async throws {
         try await withUser({ _ in }) { lab, board in
             _ = try await board.status { $0.userBroker?.state == "connected" }
@@ -179,7 +179,7 @@ struct SessionLockTests {
         }
     }
 
-    @Test("ends the streams of the user's messages with 530008: nothing that arrives while it is locked is delivered")
+    @Test("locking a session ends the streams of the user's messages with 530008, and nothing more is delivered")
     func subscriptions() async throws {
         try await withUser({ _ in }) { lab, board in
             let topic = "/2.0/client/users/alice/custom/note"
@@ -207,7 +207,7 @@ struct SessionLockTests {
         }
     }
 
-    @Test("is locked and unlocked at a terminal by prompts, which can be answered elsewhere")
+    @Test("a session is locked and unlocked at a terminal by prompts, which can be answered elsewhere")
     func terminal() async throws {
         try await withUser(settings: "delay_seconds = 0") { _, board in
             let locking = try TerminalProgram(Program(name: "latchkey").url, ["lock", "--socket", board.socket])
@@ -236,7 +236,7 @@ struct SessionLockTests {
         }
     }
 
-    @Test("takes a press of the board's button, too, if the settings say so")
+    @Test("unlocking a session takes a press of the board's button, too, if the settings say so")
     func button() async throws {
         try await withUser(settings: "needs_button = true") { _, board in
             try await lock(board)

@@ -118,7 +118,7 @@ struct SigningTests {
         }
     }
 
-    @Test("keys of the owner's own are stored, sign by their names, and are not given back")
+    @Test("signing keys of the owner's own are stored, used by their names, and never given back")
     func ownKeys() async throws {
         try await CallBoard.withUser { lab, board in
             let made = try await board.ask("keys", "add", "partner")

@@ -20,7 +20,7 @@ struct TerminalLogInTests {
         return String(try #require(program.screen.text.firstMatch(of: /https?:\/\/[^\s"]+/)?.0))
     }
 
-    @Test("a device that is logged in scans the code, or a phone does and logs in by its browser")
+    @Test("a login at a terminal is let in by a device that scans the code, or by a phone's browser")
     func codes() async throws {
         let settings = "[login]\npoll_delay_seconds = 0\npoll_seconds = 1"
         try await LogInWaysTests().withRegisteredBoard(settings: settings) { lab, board, browser in
@@ -41,7 +41,7 @@ struct TerminalLogInTests {
         }
     }
 
-    @Test("an OAuth server takes a code that is entered elsewhere, or a password that is typed without echo")
+    @Test("a login at an OAuth server takes a code that is entered elsewhere, or a password typed without echo")
     func oauth() async throws {
         let servers = OAuthServerTests()
         try await servers.withServerAndBoard { server, board in

@@ -7,7 +7,7 @@ import Testing
 /// The connection of the logged-in user to the broker, beside the board's (MAG 9.1).
 @Suite("Messages of a user", .timeLimit(.minutes(15)))
 struct UserMessageTests {
-    @Test("have a connection of the user's from log-in to log-out, under the user's name (MAG checklist 39, 41)")
+    @Test("a user's messages have a connection of their own from log-in to log-out (MAG checklist 39, 41)")
     func connection() async throws {
         try await UserBoard.with { lab, board, device in
             let arrivals = lab.arrivals.subscribe()
@@ -48,7 +48,7 @@ struct UserMessageTests {
         }
     }
 
-    @Test("sent to the user are listened to until that stops, or the user logs out")
+    @Test("messages to the user are received until the reader stops or the user logs out")
     func mine() async throws {
         try await UserBoard.with { lab, board, _ in
             let phone = try await SecondClient(named: "phone", user: "bob", at: lab, in: board.folder)
@@ -83,7 +83,7 @@ struct UserMessageTests {
         }
     }
 
-    @Test("are accepted when the broker has them: a kill takes none that was, and leaves none that was not")
+    @Test("a user's message is accepted when the broker has it, and a kill takes none that was")
     func kill() async throws {
         try await UserBoard.with { lab, board, _ in
             for number in 0..<20 { _ = try await board.ask("send", "--as", "user", "--user", "bob", "\(number)") }
@@ -102,7 +102,7 @@ struct UserMessageTests {
         }
     }
 
-    @Test("are refused when the user logs out before the broker has them")
+    @Test("a user's messages are refused when the user logs out before the broker has them")
     func logOut() async throws {
         try await UserBoard.with { lab, board, _ in
             _ = try await board.ask("send", "--as", "user", "--user", "bob", "first")
@@ -118,9 +118,7 @@ struct UserMessageTests {
         }
     }
 
-    @Test(
-        "go to a broker that accepts users only, while the board's wait; at one for boards only it is the other way round"
-    )
+    @Test("users' messages go to a broker that accepts users only, the board's to one that accepts boards only")
     func otherBrokers() async throws {
         var users = LabConfiguration()
         users.brokerClients = .users
@@ -144,7 +142,7 @@ struct UserMessageTests {
         }
     }
 
-    @Test("have no connection where the settings say so; the board's own login is as they say")
+    @Test("a user's messages get no connection where the settings say so; the broker login follows the settings")
     func settings() async throws {
         let settings = """
             [broker]

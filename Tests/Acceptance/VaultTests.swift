@@ -29,9 +29,7 @@ struct VaultTests {
         }
     }
 
-    @Test(
-        "the store's key can be changed to a credential, and a leaked one replaced, without enrolling again"
-    )
+    @Test("the vault's key can be changed to a credential, and a leaked one replaced, without enrolling again")
     func moved() async throws {
         let (first, second) = ("the first credential of this board", "the other one, once the first leaked")
         try await withLabAndBoard { lab, board in
@@ -72,7 +70,7 @@ struct VaultTests {
     }
 
     @Test(
-        "the store's key cannot be too short or of a missing slot; the last slot stays",
+        "the vault's key cannot be too short or of a missing slot, and the last slot stays",
         arguments: [
             (
                 ["add", "--kind", "passphrase"], "fifteen letters\n",
@@ -94,7 +92,7 @@ struct VaultTests {
         try await board.tearDown()
     }
 
-    @Test("the store's key is not needed to start over after the store's file was lost and its log was left")
+    @Test("the vault's key is not needed to start over after the vault's file was lost and its log was left")
     func leftOverLog() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

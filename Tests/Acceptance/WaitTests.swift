@@ -9,7 +9,7 @@ struct WaitTests {
         try RunningProgram(Program(name: "latchkey").url, ["wait", "--socket", board.socket] + arguments)
     }
 
-    @Test("waits for the daemon to start, for the registration, the broker and a user, and for an empty outbox")
+    @Test("latchkey wait waits for daemon, registration, broker and user, and for an empty outbox")
     func waits() async throws {
         let lab = try await Lab.start(LabConfiguration())
         let board = try TestBoard()
@@ -39,7 +39,7 @@ struct WaitTests {
         await lab.stop()
     }
 
-    @Test("waits until the broker has everything, and goes on across a restart of the daemon")
+    @Test("latchkey wait ends when the broker has everything, and goes on across a restart of the daemon")
     func outbox() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

@@ -2,8 +2,8 @@
 
     cli_json.py LATCHKEY SCHEMAS SOCKET SETTINGS FOLDER
 
-A daemon listens on SOCKET, registered and with the settings in the file SETTINGS, which is changed; new files go to FOLDER.
-Exit status 0 when everything that was printed is as SCHEMAS and the daemon's own document say.
+A daemon listens on SOCKET, registered and with the settings in the file SETTINGS, which is changed; new files go to
+FOLDER. Exit status 0 when everything that was printed is as SCHEMAS and the daemon's own document say.
 """
 import http.client
 import json
@@ -43,7 +43,8 @@ def judge(words, text, schema, definitions):
     except json.JSONDecodeError as error:
         return faults.append(f"{' '.join(words)}: {error} in: {text}")
     validator = Draft202012Validator({"allOf": [schema], **definitions})
-    faults.extend(f"{' '.join(words)}: {fault.json_path}: {fault.message}"[:400] for fault in validator.iter_errors(value))
+    faults.extend(
+        f"{' '.join(words)}: {fault.json_path}: {fault.message}"[:400] for fault in validator.iter_errors(value))
 
 
 def by_command(name, *words, status=0, daemon=path):

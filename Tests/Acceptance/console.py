@@ -2,8 +2,9 @@
 
     console.py ADDRESS look FOLDER | people | password LAB TOKEN | ways FOLDER | oauth SERVER FOLDER | lock | rights
 
-`look`, `ways` and `oauth` write pictures at each width and in each color scheme into FOLDER; SERVER is that of glewlwyd.py. Exits with 0 when all is well; else says what was
-seen. `people` prints a line when it is ready for the next thing to be asked for.
+`look`, `ways` and `oauth` write pictures at each width and in each color scheme into FOLDER; SERVER is that of
+glewlwyd.py. Exits with 0 when all is well; else says what was seen. `people` prints a line when it is ready for the
+next thing to be asked for.
 """
 import base64
 import html
@@ -37,13 +38,18 @@ CONTRAST = """
     };
     return [...document.querySelectorAll('body *')].filter(element => element.checkVisibility()
         && [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())).map(element => {
-            const [one, other] = [light(parse(getComputedStyle(element).color)), light(behind(element))].sort((a, b) => b - a);
+            const [one, other] = [light(parse(getComputedStyle(element).color)), light(behind(element))]
+                .sort((a, b) => b - a);
             return [(one + 0.05) / (other + 0.05), element.id || element.tagName, element.textContent.slice(0, 40)];
         }).filter(([ratio]) => ratio < 4.5);
 """
 
-BOXES = """[...document.querySelectorAll('button, input, select, summary, a')].filter(e => e.checkVisibility() && !e.matches('.skip'))
-    .map(e => { const box = e.getBoundingClientRect(); return [e.id || e.textContent || e.name, box.left, box.right, box.height]; })"""
+BOXES = """[...document.querySelectorAll('button, input, select, summary, a')]
+    .filter(e => e.checkVisibility() && !e.matches('.skip'))
+    .map(e => {
+        const box = e.getBoundingClientRect();
+        return [e.id || e.textContent || e.name, box.left, box.right, box.height];
+    })"""
 
 
 def show(browser, address):
@@ -62,7 +68,10 @@ def tree(browser):
 def accessible(browser):
     nodes = tree(browser)
     names = [(role, name) for role, name, _ in nodes]
-    controls = {"button", "textbox", "link", "checkbox", "radio", "combobox", "searchbox", "image", "region", "form", "DisclosureTriangle"}
+    controls = {
+        "button", "textbox", "link", "checkbox", "radio", "combobox", "searchbox", "image", "region", "form",
+        "DisclosureTriangle"
+    }
     nameless = [role for role, name in names if role in controls and not name.strip()]
     expect(not nameless, f"what can be used has a name, unlike {nameless}")
     for landmark in ["banner", "main"]:
@@ -75,7 +84,8 @@ def accessible(browser):
            f"headings are in order: {levels}")
     live = browser.ask("[...document.querySelectorAll('[role=status], [role=alert], [aria-live]')].map(e => e.id)")
     expect({"announcer", "live", "notice"} <= set(live), f"what changes is announced: {live}")
-    twice = browser.ask("[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)")
+    twice = browser.ask(
+        "[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)")
     expect(not twice, f"identifiers are unique, unlike {twice}")
 
 
@@ -85,13 +95,15 @@ def focus_order(browser):
     # Radio buttons of a group are one stop.
     wanted = browser.ask("""[...document.querySelectorAll('a, button, input, select, summary, [tabindex="0"]')]
         .filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled
-            && !(e.type === 'radio' && e !== (e.form.querySelector(':checked') ?? e.form.querySelector('[type=radio]')))).length""")
+            && !(e.type === 'radio'
+                && e !== (e.form.querySelector(':checked') ?? e.form.querySelector('[type=radio]')))).length""")
     seen = [browser.ask("[...document.querySelectorAll('*')].indexOf(document.activeElement)")]
     for _ in range(wanted + 2):
         browser.press(TAB)
         # What was reached before ends the round.
         place, outline = browser.ask("""(() => { const e = document.activeElement;
-            return [[...document.querySelectorAll('*')].indexOf(e), getComputedStyle(e).outlineStyle !== 'none']; })()""")
+            return [[...document.querySelectorAll('*')].indexOf(e), getComputedStyle(e).outlineStyle !== 'none'];
+            })()""")
         if seen and place <= seen[-1]:
             break
         expect(outline, f"the focus is seen at {browser.ask('document.activeElement.outerHTML')[:200]}")
@@ -102,11 +114,13 @@ def focus_order(browser):
 def fits(browser, folder, name):
     for width in [360, 768, 1920]:
         for scheme in ["light", "dark"]:
-            browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+            browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
+                             mobile=width < 600)
             browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
             browser.until("innerWidth === arguments[0]", width)
             place = f"{name} at {width} pixels, {scheme}"
-            expect(browser.ask("document.documentElement.scrollWidth <= innerWidth"), f"{place}: no wider than the screen")
+            expect(browser.ask("document.documentElement.scrollWidth <= innerWidth"),
+                   f"{place}: no wider than the screen")
             boxes = browser.ask(BOXES)
             outside = [box for box in boxes if box[1] < 0 or box[2] > width]
             expect(len(boxes) > 8 and not outside, f"{place}: inside the screen, unlike {outside}")
@@ -123,10 +137,16 @@ def fits(browser, folder, name):
 def look(address, folder):
     with Browser(1280) as browser:
         show(browser, address)
-        browser.until("document.querySelectorAll('#prompts > li').length === 2 && document.querySelectorAll('#sensors > li').length > 0"
-                      "&& document.querySelector('#sensors polyline').getAttribute('points')")
-        browser.do("for (const box of document.querySelectorAll('details')) box.open = true; document.getElementById('examine').click()")
-        browser.until("document.querySelectorAll('#health > li').length > 5 && document.querySelectorAll('#logs > li').length > 5")
+        browser.until(
+            "document.querySelectorAll('#prompts > li').length === 2 && document.querySelectorAll('#sensors > "
+            "li').length > 0&& document.querySelector('#sensors polyline').getAttribute('points')")
+        browser.do(
+            "for (const box of document.querySelectorAll('details')) box.open = true; "
+            "document.getElementById('examine').click()"
+        )
+        browser.until(
+            "document.querySelectorAll('#health > li').length > 5 && document.querySelectorAll('#logs > li').length > 5"
+        )
         browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
         fits(browser, folder, "console")
         complaints = browser.complaints()
@@ -148,8 +168,13 @@ def people(address):
         expect(browser.ask("document.activeElement.matches('#prompts input')"), "the focus stays where the answer goes")
         browser.type("alice-password")
         browser.press(ENTER)
-        browser.until("!document.querySelector('#prompts > li') && document.getElementById('sessions').innerText.includes('alice')")
-        expect(browser.ask("document.activeElement.id") == "prompts-title", "the focus goes to where the next question comes")
+        browser.until(
+            "!document.querySelector('#prompts > li') && "
+            "document.getElementById('sessions').innerText.includes('alice')"
+        )
+        expect(
+            browser.ask("document.activeElement.id") == "prompts-title",
+            "the focus goes to where the next question comes")
         print("logged in", flush=True)
 
         # The consent that another board asks for.
@@ -180,12 +205,16 @@ def people(address):
         browser.do("document.getElementById('by-qr').click()")
         browser.until("document.getElementById('qr').naturalWidth > 100")
         browser.do("document.getElementById('cancel-login').click()")
-        browser.until("document.getElementById('login-step').hidden && !document.getElementById('qr').hasAttribute('src')")
+        browser.until(
+            "document.getElementById('login-step').hidden && !document.getElementById('qr').hasAttribute('src')")
 
         # A message to oneself.
         browser.do("document.getElementById('messages-box').open = true")
         browser.until("document.getElementById('messages-note').textContent.includes('as they arrive')")
-        browser.do("document.querySelector('#publish [name=topic]').value = 'door'; document.querySelector('#publish [name=payload]').value = 'open <b>'")
+        browser.do(
+            "document.querySelector('#publish [name=topic]').value = 'door'; document.querySelector('#publish "
+            "[name=payload]').value = 'open <b>'"
+        )
         browser.do("document.getElementById('publish').requestSubmit()")
         browser.until("document.querySelector('#messages li')?.innerText.includes('open <b>')")
         complaints = [text for text in browser.complaints() if "409" not in text]
@@ -232,7 +261,10 @@ def log_out(browser):
 
 
 def logged_in(browser, user):
-    browser.until("document.getElementById('sessions').innerText.includes(arguments[0]) && document.getElementById('login-step').hidden", user)
+    browser.until(
+        "document.getElementById('sessions').innerText.includes(arguments[0]) && "
+        "document.getElementById('login-step').hidden",
+        user)
     expect(browser.ask("document.getElementById('notice').textContent") == f"{user} is logged in.", "it is said")
 
 
@@ -245,7 +277,8 @@ def choose_provider(browser, name):
         browser.press(DOWN)
     if name == names[0]:
         browser.press(" ")
-    expect(browser.ask("new FormData(document.getElementById('providers')).get('provider')") == name, f"{name} is chosen")
+    expect(
+        browser.ask("new FormData(document.getElementById('providers')).get('provider')") == name, f"{name} is chosen")
 
 
 def open_link(browser):
@@ -262,8 +295,11 @@ def open_link(browser):
 
 def at_the_lab(browser, user, shows):
     browser.until("document.readyState === 'complete' && document.getElementById('username')")
-    expect(shows in browser.ask("document.body.innerText"), f"the page of {shows}: {browser.ask('document.body.innerText')[:300]}")
-    browser.do("""document.getElementById('username').value = arguments[0]; document.getElementById('password').value = arguments[0] + '-password';
+    expect(shows in browser.ask("document.body.innerText"),
+           f"the page of {shows}: {browser.ask('document.body.innerText')[:300]}")
+    browser.do(
+        """document.getElementById('username').value = arguments[0];
+        document.getElementById('password').value = arguments[0] + '-password';
         document.querySelector('button[value=login]').click()""", user)
     browser.until("document.querySelector('button[value=grant]')")
     browser.do("document.querySelector('button[value=grant]').click()")
@@ -293,12 +329,16 @@ class Phone(urllib.request.HTTPRedirectHandler):
             except urllib.error.HTTPError as error:
                 return error.headers["Location"]
             url = urllib.parse.urljoin(url, html.unescape(re.search(r'<form method="post" action="([^"]*)"', page)[1]))
-            form = {name: html.unescape(value) for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page)}
+            form = {
+                name: html.unescape(value)
+                for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page)
+            }
         sys.exit("the phone's pages do not end")
 
 
 def ways(address, folder):
-    """By a provider and at the gateway's page, in another tab, on a phone, and by the address that another browser ends at."""
+    """By a provider and at the gateway's page, in another tab, on a phone, and by the address that another browser ends
+    at."""
     origin = address.split("/#")[0]
     with Browser(1280, insecure=True) as browser:
         show(browser, address)
@@ -320,7 +360,8 @@ def ways(address, folder):
         browser.complaints()  # Of other pages.
         browser.open(f"{origin}/done?code=c&state=s")
         browser.until("document.getElementById('landing-text').textContent.includes('another')")
-        expect(browser.ask("location.search === '' && document.getElementById('content').hidden"), "the address is gone, and nothing is shown")
+        expect(browser.ask("location.search === '' && document.getElementById('content').hidden"),
+               "the address is gone, and nothing is shown")
         # The refusal is that of the page's own request, in the other tab.
         complaints = [text for text in browser.complaints() if "/login/browser/" not in text]
         expect(not complaints, f"the browser has nothing to complain of where it is led to: {complaints}")
@@ -349,11 +390,15 @@ def ways(address, folder):
         browser.until("document.activeElement.id === 'login-link'")
         end = Phone().log_in(browser.ask("document.getElementById('login-link').href"), "alice")
         for text in ["nonsense", end]:
-            browser.do("document.querySelector('#login-answer input').value = ''; document.querySelector('#login-answer input').focus()")
+            browser.do(
+                "document.querySelector('#login-answer input').value = ''; document.querySelector('#login-answer "
+                "input').focus()"
+            )
             browser.type(text)
             browser.press(ENTER)
             if text != end:
-                browser.until("document.getElementById('login-text').textContent.includes('cannot log in with that address')")
+                browser.until(
+                    "document.getElementById('login-text').textContent.includes('cannot log in with that address')")
         logged_in(browser, "alice")
         log_out(browser)
 
@@ -373,11 +418,16 @@ def oauth(address, server, folder):
     script = str(pathlib.Path(__file__).with_name("glewlwyd.py"))
 
     def serve(job, *arguments):
-        return subprocess.run([sys.executable, "-B", script, job, server, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run([sys.executable, "-B", script, job, server, *arguments], check=True, capture_output=True,
+                              text=True).stdout.strip()
 
     def choose(account, *shown):
-        browser.do("const list = document.getElementById('account'); list.value = arguments[0]; list.dispatchEvent(new Event('change'))", account)
-        found = browser.ask("[...document.querySelectorAll('#login, #ways button')].filter(e => e.checkVisibility()).map(e => e.id)")
+        browser.do(
+            "const list = document.getElementById('account'); list.value = arguments[0]; list.dispatchEvent(new "
+            "Event('change'))",
+            account)
+        found = browser.ask(
+            "[...document.querySelectorAll('#login, #ways button')].filter(e => e.checkVisibility()).map(e => e.id)")
         expect(found == list(shown), f"what {account} is logged in by: {found}")
 
     with Browser(1280) as browser:
@@ -388,7 +438,10 @@ def oauth(address, server, folder):
         expect("enter the code" in browser.ask("document.getElementById('login-text').textContent"), "the code is said")
         fits(browser, folder, "code")
         serve("agree", browser.ask("document.getElementById('login-link').href"))
-        browser.until("document.getElementById('login-step').hidden && document.getElementById('notice').textContent.includes('is logged in')")
+        browser.until(
+            "document.getElementById('login-step').hidden && "
+            "document.getElementById('notice').textContent.includes('is logged in')"
+        )
 
         choose("web", "by-browser")
         use(browser, "by-browser")
@@ -403,10 +456,14 @@ def oauth(address, server, folder):
         first = browser.new_tab()
         browser.open(end)
         landed(browser, first, "logged in on the board")
-        browser.until("document.getElementById('login-step').hidden && document.getElementById('notice').textContent.includes('is logged in')")
+        browser.until(
+            "document.getElementById('login-step').hidden && "
+            "document.getElementById('notice').textContent.includes('is logged in')"
+        )
 
         choose("secret", "login")
-        browser.do("document.getElementById('notice').textContent = ''; document.querySelector('#login [name=user]').focus()")
+        browser.do(
+            "document.getElementById('notice').textContent = ''; document.querySelector('#login [name=user]').focus()")
         browser.type("alice")
         browser.press(TAB)
         browser.type("alice-password")
@@ -416,8 +473,11 @@ def oauth(address, server, folder):
         choose("own")
         expect("needs no login" in browser.ask("document.getElementById('no-way').textContent"), "it is said")
         text = browser.ask("document.getElementById('accounts').innerText")
-        expect(text.count("authorization code") == 1 and text.count("device code") == 1, f"the accounts are shown: {text}")
-        expect(not browser.ask("[...document.querySelectorAll('#sessions button')].some(b => b.textContent === 'Lock')"), "nothing to lock")
+        expect(
+            text.count("authorization code") == 1 and text.count("device code") == 1, f"the accounts are shown: {text}")
+        expect(
+            not browser.ask("[...document.querySelectorAll('#sessions button')].some(b => b.textContent === 'Lock')"),
+            "nothing to lock")
         # Without a gateway there are no messages.
         complaints = [text for text in browser.complaints() if "/v1/messages" not in text]
         expect(not complaints, f"the browser has nothing to complain of: {complaints}")
@@ -428,27 +488,41 @@ def kinds(browser):
     # What the daemon asks, which is nothing, does not come in between.
     browser.do("""window.sent = []; window.genuine = fetch; window.show = showPrompts; showPrompts = () => {};
         fetch = (path, request) => path.startsWith('/v1/prompts/')
-            ? (sent.push([path, request.body]), Promise.resolve(new Response('{}'))) : Promise.resolve(new Response('{"prompts":[],"warnings":[],"uptime":1}'));
-        const question = (id, kind, more) => ({ id, kind, text: 'Question ' + id, secret: true, answerers: 'operators', state: 'waiting',
+            ? (sent.push([path, request.body]), Promise.resolve(new Response('{}')))
+            : Promise.resolve(new Response('{"prompts":[],"warnings":[],"uptime":1}'));
+        const question = (id, kind, more) => ({
+            id, kind, text: 'Question ' + id, secret: true, answerers: 'operators', state: 'waiting',
             attemptsLeft: null, fault: null, secondsLeft: null, ...more });
-        show([question(901, 'pin'), question(902, 'one-time-password'), question(903, 'knowledge-question', { secret: false }),
-            question(904, 'lock-passcode'), question(905, 'choice', { choices: ['by mail', 'by <phone>'] }), question(906, 'consent'),
-            question(907, 'password', { answerers: 'user', uid: 4294967294 }), question(908, 'password', { state: 'checking' })]);""")
-    item = "[...document.querySelectorAll('#prompts > li')].find(li => li.querySelector('h3').textContent === 'Question ' + arguments[0])"
+        show([question(901, 'pin'), question(902, 'one-time-password'),
+            question(903, 'knowledge-question', { secret: false }), question(904, 'lock-passcode'),
+            question(905, 'choice', { choices: ['by mail', 'by <phone>'] }), question(906, 'consent'),
+            question(907, 'password', { answerers: 'user', uid: 4294967294 }),
+            question(908, 'password', { state: 'checking' })]);""")
+    item = ("[...document.querySelectorAll('#prompts > li')]"
+            ".find(li => li.querySelector('h3').textContent === 'Question ' + arguments[0])")
     for number, label, kind, mode, completion in [
             (901, "PIN", "password", "numeric", "off"), (902, "One-time code", "text", "numeric", "one-time-code"),
             (903, "Answer", "text", "text", "off"), (904, "Passcode", "password", "text", "off")]:
-        found = browser.ask(f"(li => {{ const i = li.querySelector('label input'); return [i.labels[0].textContent, i.type, i.inputMode, i.autocomplete]; }})({item})", number)
+        found = browser.ask(
+            "(li => { const i = li.querySelector('label input'); return [i.labels[0].textContent, i.type, "
+            f"i.inputMode, i.autocomplete]; }})({item})",
+            number)
         expect(found == [label, kind, mode, completion], f"the form of {number}: {found}")
-        browser.do(f"const li = {item}; li.querySelector('input').value = 'x' + arguments[0]; li.querySelector('form').requestSubmit()", number)
-    browser.do(f"const li = {item}; li.querySelectorAll('input')[1].click(); li.querySelector('form').requestSubmit()", 905)
+        browser.do(
+            f"const li = {item}; li.querySelector('input').value = 'x' + arguments[0]; "
+            "li.querySelector('form').requestSubmit()",
+            number)
+    browser.do(f"const li = {item}; li.querySelectorAll('input')[1].click(); li.querySelector('form').requestSubmit()",
+               905)
     browser.do(f"[...({item}).querySelectorAll('button')].find(b => b.textContent === 'Refuse').click()", 906)
     for number, text in [(907, "Another user has to answer."), (908, "The answer is being checked.")]:
         shown = browser.ask(f"(li => [li.innerText, li.querySelector('form')])({item})", number)
         expect(text in shown[0] and shown[1] is None, f"{number} is not to be answered: {shown}")
     sent = browser.until("sent.length === 6 && sent")
-    expect(sorted(sent) == [[f"/v1/prompts/{n}", f'{{"text":"x{n}"}}'] for n in range(901, 905)]
-           + [["/v1/prompts/905", '{"choice":"by <phone>"}'], ["/v1/prompts/906", '{"refuse":true}']], f"what was sent: {sent}")
+    expect(
+        sorted(sent) == [[f"/v1/prompts/{n}", f'{{"text":"x{n}"}}'] for n in range(901, 905)]
+        + [["/v1/prompts/905", '{"choice":"by <phone>"}'], ["/v1/prompts/906", '{"refuse":true}']],
+        f"what was sent: {sent}")
     browser.do("fetch = genuine; showPrompts = show; refresh()")
 
 
@@ -459,7 +533,8 @@ def lock(address):
         browser.until("!document.getElementById('locked').hidden && document.getElementById('content').hidden")
         browser.open(address)
         browser.until("document.body.dataset.ready === 'yes'")
-        expect(token not in browser.ask("location.href") and browser.ask("document.cookie") == "", "no script sees token or cookie")
+        expect(token not in browser.ask("location.href") and browser.ask("document.cookie") == "",
+               "no script sees token or cookie")
         browser.call("POST", "/refresh")
         browser.until("document.body.dataset.ready === 'yes'")
         # Another origin of this host has the cookie and not the key.
@@ -473,7 +548,8 @@ def lock(address):
         expect(browser.ask("Object.values(streams).every(stream => !stream.stop)"), "no stream is open")
         browser.do("document.getElementById('live').textContent = ''")
         browser.do(hide, False)
-        browser.until("document.getElementById('live').textContent === 'live' && streams.events.stop && streams.sensors.stop")
+        browser.until(
+            "document.getElementById('live').textContent === 'live' && streams.events.stop && streams.sensors.stop")
         kinds(browser)
         browser.do("document.getElementById('end').click()")
         browser.until("!document.getElementById('locked').hidden")
@@ -484,15 +560,22 @@ def rights(address):
         show(browser, address)
         browser.until("document.querySelector('#prompts > li')")
         text = browser.ask("document.getElementById('prompts').innerText")
-        expect("right to operate" in text and not browser.ask("document.querySelector('#prompts form')"), f"no form: {text}")
-        expect(browser.ask("document.getElementById('people').hidden && document.getElementById('publish').hidden"), "nothing to act with")
-        code = browser.call("POST", "/execute/async", args=[], script="""
+        expect("right to operate" in text and not browser.ask("document.querySelector('#prompts form')"),
+               f"no form: {text}")
+        expect(browser.ask("document.getElementById('people').hidden && document.getElementById('publish').hidden"),
+               "nothing to act with")
+        code = browser.call(
+            "POST", "/execute/async", args=[], script="""
             const done = arguments[0];
-            call('POST', '/v1/prompts/' + [...asked.keys()][0], { text: 'alice-password' }).then(() => done('answered'), e => done(e.code))""")
+            call('POST', '/v1/prompts/' + [...asked.keys()][0], { text: 'alice-password' })
+                .then(() => done('answered'), e => done(e.code))""")
         expect(code == "local-api.access-denied", f"an answer is refused: {code}")
         code = browser.call("POST", "/execute/async", args=[], script="""
             const done = arguments[0]; call('POST', '/v1/console', {}).then(() => done('opened'), e => done(e.code))""")
         expect(code == "local-api.method-not-allowed", f"a page opens no further session: {code}")
 
 
-{"look": look, "people": people, "password": password, "ways": ways, "oauth": oauth, "lock": lock, "rights": rights}[sys.argv[2]](sys.argv[1], *sys.argv[3:])
+JOBS = {
+    "look": look, "people": people, "password": password, "ways": ways, "oauth": oauth, "lock": lock, "rights": rights,
+}
+JOBS[sys.argv[2]](sys.argv[1], *sys.argv[3:])

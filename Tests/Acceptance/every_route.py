@@ -2,8 +2,8 @@
 
     every_route.py SOCKET AUTHORITY OTHER TOKEN
 
-The board is registered at a lab gateway whose certificate AUTHORITY (a file) has issued; OTHER is the identifier of a device
-there, TOKEN a JWT of a user. Exit status 0 when each answer was the expected success.
+The board is registered at a lab gateway whose certificate AUTHORITY (a file) has issued; OTHER is the identifier of a
+device there, TOKEN a JWT of a user. Exit status 0 when each answer was the expected success.
 """
 import html
 import http.client
@@ -68,7 +68,8 @@ class Stay(urllib.request.HTTPRedirectHandler):
 
 def browse(url, form=None):
     """One step of a browser. - Returns: where it is led to, or the form of the page with its address."""
-    browser = urllib.request.build_opener(urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)), Stay)
+    browser = urllib.request.build_opener(
+        urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)), Stay)
     try:
         page = browser.open(url, urllib.parse.urlencode(form).encode() if form else None).read().decode()
     except urllib.error.HTTPError as error:
@@ -101,7 +102,9 @@ def log_in_by_token(account):
     verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     query = urllib.parse.urlencode({
         "client_id": begun["clientId"], "response_type": "code", "display": "template", "scope": "openid msso profile",
-        "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "code_challenge_method": "S256", "state": "mine"})
+        "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "code_challenge_method": "S256",
+        "state": "mine"
+    })
     origin = "/".join(begun["url"].split("/")[:3])
     url, form = browse(f"{origin}/auth/oauth/v2/authorize?{query}")
     while form is None:
@@ -115,7 +118,8 @@ def log_in_by_token(account):
 
 def log_in_by_prompt(account):
     board = Board()
-    board.request("POST", f"{account}/login/prompted", json.dumps({"userName": "alice"}), {"Accept": "application/x-ndjson"})
+    board.request("POST", f"{account}/login/prompted", json.dumps({"userName": "alice"}),
+                  {"Accept": "application/x-ndjson"})
     answer = board.getresponse()
     for password in ["not-hers", "alice-password"]:
         asked = json.loads(answer.readline())
@@ -137,7 +141,8 @@ def unlock_by_prompt(account):
     """Locks by a passcode that is asked for twice, and unlocks by one that is asked for until it is right."""
     for verb, answers in [("lock", ["2580", "2580"]), ("unlock", ["1234", "2580"])]:
         board = Board()
-        board.request("POST", f"{account}/session/{verb}/prompted", json.dumps({"answerers": "user"}), {"Accept": "application/x-ndjson"})
+        board.request("POST", f"{account}/session/{verb}/prompted", json.dumps({"answerers": "user"}),
+                      {"Accept": "application/x-ndjson"})
         answer = board.getresponse()
         names = []
         for line in answer:
@@ -164,9 +169,15 @@ def lock_and_unlock(account):
 
 def use_services(account):
     """Users and groups, storage, devices and applications; alice is logged in."""
-    ask("GET", f"{account}/users?filter=userName%20sw%20%22a%22&spelling=repeated&sortBy=userName&sortOrder=descending&startIndex=1&count=5")
-    for target in ["users/alice?by=id&attributes=userName", "users/alice/photo", "schemas/user", "schemas/group", "devices", "apps",
-                   "apps/timesheet/icon"]:
+    ask(
+        "GET",
+        f"{account}/users?filter=userName%20sw%20%22a%22&spelling=repeated"
+        "&sortBy=userName&sortOrder=descending&startIndex=1&count=5"
+    )
+    for target in [
+            "users/alice?by=id&attributes=userName", "users/alice/photo", "schemas/user", "schemas/group", "devices",
+            "apps", "apps/timesheet/icon"
+    ]:
         ask("GET", f"{account}/{target}")
     ask("POST", f"{account}/apps/timesheet/open")
     ask("POST", f"{account}/groups", {"displayName": "fitters", "members": ["alice"], "by": "name"}, 201)
@@ -176,7 +187,8 @@ def use_services(account):
     ask("DELETE", f"{account}/groups/fitters/members/bob")
     ask("DELETE", f"{account}/groups/fitters")
     for place in ["local", "cloud"]:
-        ask("POST", f"{account}/storage/{place}", {"key": "k", "value": "aGk=", "encoding": "base64", "type": "a/b", "segment": "application-user"})
+        ask("POST", f"{account}/storage/{place}",
+            {"key": "k", "value": "aGk=", "encoding": "base64", "type": "a/b", "segment": "application-user"})
         ask("GET", f"{account}/storage/{place}?segment=application-user")
         ask("GET", f"{account}/storage/{place}/item?segment=application-user&key=k")
         ask("DELETE", f"{account}/storage/{place}/item?segment=application-user&key=k")
@@ -193,7 +205,9 @@ def use_services(account):
 
 def stream_call(account):
     board = Board()
-    board.request("POST", f"{account}/call/stream", json.dumps({"method": "POST", "path": "/lab/upload", "upload": 5, "prompts": "user"}), {"Accept": "application/x-ndjson"})
+    board.request("POST", f"{account}/call/stream",
+                  json.dumps({"method": "POST", "path": "/lab/upload", "upload": 5, "prompts": "user"}),
+                  {"Accept": "application/x-ndjson"})
     answer = board.getresponse()
     events = []
     for line in answer:
@@ -209,8 +223,11 @@ def stream_call(account):
 ACCOUNTS = ["/v1", "/v1/accounts/gateway"]
 
 
-for target in ["version", "status", "doctor", "accounts", "accounts/gateway", "current-account", "proximity", "proximity/audit?count=5", "proximity/consents", "prompts", "board", "sensors",
-               "dead-letters", "outbox/empty", "vault/slots", "openapi.json"]:
+for target in [
+        "version", "status", "doctor", "accounts", "accounts/gateway", "current-account", "proximity",
+        "proximity/audit?count=5", "proximity/consents", "prompts", "board", "sensors", "dead-letters", "outbox/empty",
+        "vault/slots", "openapi.json"
+]:
     ask("GET", f"/v1/{target}")
 ask("POST", "/v1/current-account", {"account": "gateway"})
 ask("POST", "/v1/board/button", {"pressed": True})
@@ -228,9 +245,11 @@ while not ask("GET", "/v1/inbox/waiting?after=0&limit=10")["messages"]:
 for kind in ["text/event-stream", "application/x-ndjson"]:
     first_event("/v1/inbox/waiting/stream", kind)
 ask("GET", "/v1/inbox")
-ask("POST", "/v1/inbox", {
-    "name": "added", "filter": "added/#", "raw": False, "qos": 1, "limitBytes": 65536, "limitMessages": 10, "maxAgeHours": 1,
-    "retained": False})
+ask(
+    "POST", "/v1/inbox", {
+        "name": "added", "filter": "added/#", "raw": False, "qos": 1, "limitBytes": 65536, "limitMessages": 10,
+        "maxAgeHours": 1, "retained": False
+    })
 ask("GET", "/v1/inbox")
 ask("DELETE", "/v1/inbox/added")
 metrics = Board()
@@ -256,9 +275,13 @@ for account in ACCOUNTS:
     ask("POST", f"{account}/token/refresh", {"as": "board"})
     ask("DELETE", f"{account}/token")
     ask("GET", f"{account}/user")
-    ask("POST", f"{account}/call", {"method": "GET", "path": "/lab/hello", "headers": [{"name": "X-Lab", "value": "yes"}]})
-    ask("POST", f"{account}/call", {"method": "POST", "path": "/lab/echo", "query": [{"name": "a", "value": "b c"}], "form": [{"name": "d", "value": "e&f"}],
-                                    "accept": "json", "as": "board", "timeoutSeconds": 30})
+    ask("POST", f"{account}/call",
+        {"method": "GET", "path": "/lab/hello", "headers": [{"name": "X-Lab", "value": "yes"}]})
+    ask(
+        "POST", f"{account}/call", {
+            "method": "POST", "path": "/lab/echo", "query": [{"name": "a", "value": "b c"}],
+            "form": [{"name": "d", "value": "e&f"}], "accept": "json", "as": "board", "timeoutSeconds": 30
+        })
     stream_call(account)
 ask("GET", "/v1/grants")
 granted = ask("POST", "/v1/grants", {"uid": 1000, "as": ["board", "user"], "paths": ["/lab/*"], "token": True})
@@ -279,8 +302,13 @@ ask("POST", "/v1/brokers/plain/disconnect", {})
 ask("POST", "/v1/keys", {"name": "partner"})
 ask("GET", "/v1/keys")
 ask("POST", "/v1/call", {"method": "POST", "path": "/lab/echo", "json": {"n": 1}, "sign": True})
-ask("POST", "/v1/call", {"method": "POST", "path": "/lab/echo", "text": "hello", "sign": {
-    "key": "partner", "claims": {"site": "harbor"}, "audience": "somebody", "lifetimeSeconds": 60, "notBefore": 0, "wrap": "json"}})
+ask(
+    "POST", "/v1/call", {
+        "method": "POST", "path": "/lab/echo", "text": "hello", "sign": {
+            "key": "partner", "claims": {"site": "harbor"}, "audience": "somebody", "lifetimeSeconds": 60,
+            "notBefore": 0, "wrap": "json"
+        }
+    })
 ask("DELETE", "/v1/keys/partner")
 ask("GET", "/v1/location")
 for kind in ["application/x-ndjson", "text/event-stream"]:
@@ -323,8 +351,11 @@ with subprocess.Popen([sys.executable, "-B", str(script)], stdout=subprocess.PIP
     try:
         issuer = server.stdout.readline().strip() + "/good"
         for name, grant in [("device", "device_code"), ("jwt", "jwt_bearer"), ("web", "authorization_code")]:
-            ask("POST", "/v1/accounts", {"name": name, "issuer": issuer, "clientID": "board", "clientSecret": "of-the-board",
-                                         "grant": grant, "scope": "a", "resources": [issuer]})
+            ask(
+                "POST", "/v1/accounts", {
+                    "name": name, "issuer": issuer, "clientID": "board", "clientSecret": "of-the-board", "grant": grant,
+                    "scope": "a", "resources": [issuer]
+                })
         for members in [{"scope": "a"}, {"picture": True}]:
             first_event_of_post("/v1/accounts/device/login/device", members, "logged-in")
         ask("POST", "/v1/accounts/jwt/login/assertion", {"assertion": "a.b.c"})
@@ -369,7 +400,8 @@ def answer_by_prompts(target, body, answers, end):
 # The lab's M-Pin back end, which verifies everybody.
 backend = {"url": gateways[0]["url"] + "/mpin", "authorities": pathlib.Path(authority).read_text()}
 ask("POST", "/v1/mpin/test", backend)
-ask("POST", "/v1/mpin/service", {"code": backend["url"] + "/#" + "0" * 32, "authorities": backend["authorities"], "headers": {"X-Board": "7"}})
+ask("POST", "/v1/mpin/service",
+    {"code": backend["url"] + "/#" + "0" * 32, "authorities": backend["authorities"], "headers": {"X-Board": "7"}})
 ask("POST", "/v1/accounts/door/mpin", backend | {"prefix": "rps", "headers": {"X-Board": "7"}, "clientID": "board"})
 ask("POST", "/v1/accounts/door/mpin/test")
 users = "/v1/accounts/door/mpin/users"

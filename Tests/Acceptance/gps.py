@@ -2,8 +2,8 @@
 
     gps.py FILE
 
-Prints the port of gpsd. FILE holds what the receiver reports: a latitude and a longitude in degrees, or `none`. SIGTERM ends it,
-and gpsd with it.
+Prints the port of gpsd. FILE holds what the receiver reports: a latitude and a longitude in degrees, or `none`. SIGTERM
+ends it, and gpsd with it.
 """
 import pathlib
 import signal
@@ -49,7 +49,8 @@ def free(kind):
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 port, feed = free(socket.SOCK_STREAM), free(socket.SOCK_DGRAM)
-gpsd = subprocess.Popen(["gpsd", "-N", "-n", "-b", "-S", str(port), f"udp://127.0.0.1:{feed}"], stdin=subprocess.DEVNULL)
+gpsd = subprocess.Popen(
+    ["gpsd", "-N", "-n", "-b", "-S", str(port), f"udp://127.0.0.1:{feed}"], stdin=subprocess.DEVNULL)
 try:
     for attempt in range(600):
         with socket.socket() as probe:

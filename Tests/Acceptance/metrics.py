@@ -1,4 +1,5 @@
-"""Reads figures with the parser of Prometheus' client and prints them as JSON: each sample's name and labels, and its value.
+"""Reads figures with the parser of Prometheus' client and prints them as JSON: each sample's name and labels, and its
+value.
 
     metrics.py openmetrics|prometheus < TEXT
 
@@ -10,7 +11,8 @@ import sys
 from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics
 
-families = {"openmetrics": openmetrics, "prometheus": parser}[sys.argv[1]].text_string_to_metric_families(sys.stdin.read())
+families = {"openmetrics": openmetrics, "prometheus": parser}[sys.argv[1]].text_string_to_metric_families(
+    sys.stdin.read())
 samples = {}
 for family in families:
     if not family.documentation:

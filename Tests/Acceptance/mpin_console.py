@@ -19,7 +19,8 @@ FIELD = "document.querySelector('#prompts input[type=password]')"
 
 
 def press(browser, text, user):
-    button = f"[...document.querySelectorAll('#mpin button')].find(b => b.getAttribute('aria-label') === '{text}: {user} at door')"
+    button = ("[...document.querySelectorAll('#mpin button')]"
+              f".find(b => b.getAttribute('aria-label') === '{text}: {user} at door')")
     browser.until(button)
     browser.do(f"({button}).click()")
 
@@ -61,7 +62,10 @@ def main(address, folder, lab, token):
             advice = browser.until("document.getElementById('mpin-advice').innerText")
             expect("6,331" in advice and "100 bits" in advice, f"what a PIN is worth is said: {advice}")
             # The user is there once it was made, and its buttons change once the back end knows it.
-            browser.until(f"[...document.querySelectorAll('#mpin button')].some(b => b.getAttribute('aria-label') === 'Confirm: {user} at door')")
+            browser.until(
+                "[...document.querySelectorAll('#mpin button')].some(b => b.getAttribute('aria-label') === "
+                f"'Confirm: {user} at door')"
+            )
             verify(lab, token, user)
             press(browser, "Confirm", user)
             press(browser, "Choose PIN", user)
@@ -78,7 +82,9 @@ def main(address, folder, lab, token):
                 pathlib.Path(folder, "console-mpin.png").write_bytes(base64.b64decode(picture))
             answer(browser, f"PIN of {user}", pin)
             shows(browser, f"{user} is logged in by M-Pin")
-        expect(browser.ask("document.getElementById('sessions').innerText").count("@") == 0, "they have no session on the board")
+        expect(
+            browser.ask("document.getElementById('sessions').innerText").count("@") == 0,
+            "they have no session on the board")
         # A board that is enrolled nowhere has no messages.
         complaints = [text for text in browser.complaints() if "/v1/messages" not in text]
         expect(not complaints, f"the browser has nothing to complain of: {complaints}")

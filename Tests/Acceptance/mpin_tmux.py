@@ -2,7 +2,8 @@
 
     mpin_tmux.py LATCHKEY SOCKET FOLDER LAB TOKEN
 
-LAB is the lab's administration, which verifies the users; FOLDER is for the terminal's own files. Exits with 0 when all is well.
+LAB is the lab's administration, which verifies the users; FOLDER is for the terminal's own files. Exits with 0 when all
+is well.
 """
 import os
 import pathlib
@@ -24,8 +25,8 @@ class Tmux:
         self.folder = folder
 
     def do(self, *words):
-        done = subprocess.run(["tmux", "-S", self.folder / "tmux", "-f", "/dev/null", *words], check=False, capture_output=True, text=True,
-                              timeout=PATIENCE)
+        done = subprocess.run(["tmux", "-S", self.folder / "tmux", "-f", "/dev/null", *words], check=False,
+                              capture_output=True, text=True, timeout=PATIENCE)
         if done.returncode:
             sys.exit(f"tmux {words[0]}: {done.stderr.strip()}")
         return done.stdout

@@ -3,8 +3,8 @@
     proxy.py storm SOCKET COUNT      COUNT requests on 16 connections at once; each must succeed
     proxy.py hostile SOCKET          what must be refused, each with its status
     proxy.py keep SOCKET PIPE USER GROUP
-                                     as this user: a request, waits for a line in a named pipe, a second request on the same
-                                     connection; prints both statuses
+                                     as this user: a request, waits for a line in a named pipe, a second request on the
+                                     same connection; prints both statuses
     proxy.py download SOCKET PIPE USER GROUP
                                      as this user: begins a download, reads no further until there is a line in a named
                                      pipe, then reads the rest; prints "begun", and then "complete" or "broken"
@@ -90,18 +90,28 @@ def hostile():
         ("dots with parameters", get % ("/lab/..;/connect/device/remove", "gateway"), 400),
         ("dots that are encoded twice", get % ("/lab/%252e%252e/connect/device/remove", "gateway"), 400),
         ("a second slash", get % ("//connect/device/remove", "gateway"), 400),
-        ("the endpoint that ends the registration", b"DELETE /connect/device/remove HTTP/1.1\r\nHost: gateway\r\n\r\n", 403),
+        ("the endpoint that ends the registration", b"DELETE /connect/device/remove HTTP/1.1\r\nHost: gateway\r\n\r\n",
+         403),
         ("the same in capitals", b"DELETE /Connect/Device/Remove;x HTTP/1.1\r\nHost: gateway\r\n\r\n", 403),
-        ("the endpoint for tokens", b"POST /auth/oauth/v2/token HTTP/1.1\r\nHost: gateway\r\nContent-Length: 0\r\n\r\n", 403),
+        ("the endpoint for tokens", b"POST /auth/oauth/v2/token HTTP/1.1\r\nHost: gateway\r\nContent-Length: 0\r\n\r\n",
+         403),
         ("a host that nobody configured", get % ("/", "api.example"), 400),
         ("an account that is not there", get % ("/lab/hello", "other.gateway"), 404),
-        ("a length and chunks", b"POST /lab/echo HTTP/1.1\r\nHost: gateway\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + second, 400),
-        ("two lengths", b"POST /lab/echo HTTP/1.1\r\nHost: gateway\r\nContent-Length: 0\r\nContent-Length: 30\r\n\r\n" + second, 400),
-        ("chunks in HTTP/1.0", b"POST /lab/echo HTTP/1.0\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + second, 400),
-        ("another coding", b"POST /lab/echo HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + second, 400),
-        ("a second request in the body of a refused one", b"DELETE /lab/%%2e%%2e/x HTTP/1.1\r\nHost: gateway\r\nContent-Length: %d\r\n\r\n" % len(second) + second, 400),
+        ("a length and chunks",
+         b"POST /lab/echo HTTP/1.1\r\nHost: gateway\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+         + second, 400),
+        ("two lengths",
+         b"POST /lab/echo HTTP/1.1\r\nHost: gateway\r\nContent-Length: 0\r\nContent-Length: 30\r\n\r\n" + second, 400),
+        ("chunks in HTTP/1.0",
+         b"POST /lab/echo HTTP/1.0\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + second, 400),
+        ("another coding",
+         b"POST /lab/echo HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + second,
+         400),
+        ("a second request in the body of a refused one",
+         b"DELETE /lab/%%2e%%2e/x HTTP/1.1\r\nHost: gateway\r\nContent-Length: %d\r\n\r\n" % len(second) + second, 400),
         ("a blank before the colon", b"GET /lab/hello HTTP/1.1\r\nHost: gateway\r\nX-A : b\r\n\r\n", 400),
-        ("a head that is too large", b"GET /lab/hello HTTP/1.1\r\nHost: gateway\r\nX-A: " + b"a" * 40000 + b"\r\n\r\n", 431),
+        ("a head that is too large", b"GET /lab/hello HTTP/1.1\r\nHost: gateway\r\nX-A: " + b"a" * 40000 + b"\r\n\r\n",
+         431),
     ]
     # A server that must never hear of anything: no grant and no settings name it.
     foreign = socket.create_server(("127.0.0.1", 0))

@@ -6,7 +6,7 @@ import Testing
 @testable import Agent
 
 /// One at a time, as `getgrnam` answers everybody in one place.
-@Suite("Who may use the local API, by the settings", .serialized)
+@Suite("Access to the local API by the settings", .serialized)
 struct AccessPolicyTests {
     private func settings(_ change: (inout APISettings) -> Void) -> APISettings {
         var settings = APISettings()

@@ -40,7 +40,7 @@ func withAgent(
 
 @Suite("The agent before it is enrolled", .timeLimit(.minutes(5)))
 struct AgentLifeTests {
-    @Test("has no link and no station, and says what to do")
+    @Test("an agent that is not enrolled has no link and no station, and says what to do")
     func notEnrolled() async throws {
         try await withAgent { agent, _ in
             await agent.resume()
@@ -56,7 +56,7 @@ struct AgentLifeTests {
         }
     }
 
-    @Test("starts, and says so, when what is stored of its gateway cannot be used; it can be enrolled again")
+    @Test("an agent with an unusable stored gateway starts, says so, and can be enrolled again")
     func unusableConfiguration() async throws {
         try await withAgent { agent, _ in
             try await agent.vault.commit([
@@ -82,7 +82,7 @@ struct AgentLifeTests {
         }
     }
 
-    @Test("has eight accounts at most, and refuses a ninth before it uses an enrollment URL")
+    @Test("an agent has eight accounts at most, and refuses a ninth before it uses an enrollment URL")
     func tooManyAccounts() async throws {
         try await withAgent { agent, _ in
             for number in 1...AccountTable.limit {
@@ -100,7 +100,7 @@ struct AgentLifeTests {
         }
     }
 
-    @Test("warns of a vault whose key lies beside it, and of a board without a definition")
+    @Test("an agent warns of a vault whose key lies beside it, and of a board without a definition")
     func warnings() async throws {
         try await withAgent { agent, _ in
             let warnings = try await agent.warnings()
@@ -112,7 +112,7 @@ struct AgentLifeTests {
         }
     }
 
-    @Test("what a person mistyped is no trouble of the board, and one that nothing ends is shown for a day")
+    @Test("a person's mistyping is no trouble of the board, and trouble that nothing ends is shown for a day")
     func endOfTrouble() async throws {
         try await withAgent { agent, _ in
             agent.report(.gateway(.userDidFailToAuthenticate(.userCredentialsUnusable(reason: "x"))))
@@ -126,7 +126,7 @@ struct AgentLifeTests {
         }
     }
 
-    @Test("events of the broker and the outbox are told under stable names, and each failure as trouble once")
+    @Test("events of broker and outbox have stable names, and each failure is trouble once")
     func mapping() async throws {
         try await withAgent { agent, _ in
             let broker = BrokerAddress(host: "b.example", port: 8883)
@@ -167,7 +167,7 @@ struct AgentLifeTests {
         }
     }
 
-    @Test("what the gateway's session tells of people, and the connection, is what sharing goes by")
+    @Test("sharing goes by what the gateway's session reports of people, and by the connection")
     func sharingChanges() async throws {
         try await withAgent { agent, _ in
             let broker = BrokerAddress(host: "b.example", port: 8883)
@@ -252,7 +252,7 @@ struct DeliveriesTests {
         return (messenger, try await messenger.subscribe("a/#"))
     }
 
-    @Test("begin with word of the subscription, and end with an error when their station goes")
+    @Test("a stream of messages begins with its subscription, and ends with an error when its station goes")
     func ends() async throws {
         try await withFolder { folder in
             let (messenger, subscription) = try await subscription(folder)
@@ -273,7 +273,7 @@ struct DeliveriesTests {
         }
     }
 
-    @Test("end without an error when their reader goes")
+    @Test("a stream of messages ends without an error when its reader goes")
     func readerGoes() async throws {
         try await withFolder { folder in
             let (messenger, subscription) = try await subscription(folder)

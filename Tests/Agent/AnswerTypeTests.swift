@@ -5,7 +5,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("What an answer has to be")
+@Suite("Expected type of an answer")
 struct AnswerTypeTests {
     private func call(expecting kind: String?) throws -> CallRequest {
         var members: [String: JSON] = ["method": "GET", "path": "/x"]
@@ -14,7 +14,7 @@ struct AnswerTypeTests {
     }
 
     @Test(
-        "a success of another type is refused, and nothing else is",
+        "a successful answer of another type than asked for is refused, and nothing else is",
         arguments: [
             ("json", 200, "application/json; charset=utf-8", "2", true),
             ("json", 201, "application/problem+json", nil, true), ("json", 200, "text/json", nil, false),

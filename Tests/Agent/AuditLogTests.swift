@@ -21,7 +21,7 @@ struct AuditLogTests {
 
     private func ids(_ records: [JSON]) -> [Int64?] { records.map { $0["id"]?.integer } }
 
-    @Test("has a line of JSON each, the newest last, for its owner alone, and outlives the agent")
+    @Test("the record of consent has a line of JSON each, for its owner alone, and outlives the agent")
     func lines() async throws {
         try await withFolder { folder in
             let log = AuditLog(directory: folder)
@@ -38,7 +38,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("loses only the line that a power cut left half written, not the one after it")
+    @Test("a power cut loses only the half-written line of the record of consent, not the one after it")
     func torn() async throws {
         try await withFolder { folder in
             let log = AuditLog(directory: folder)
@@ -53,7 +53,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("keeps one former file beyond its limit, and reads over both")
+    @Test("the record of consent keeps one former file beyond its limit, and reads over both")
     func rotation() async throws {
         try await withFolder { folder in
             let line = record(1).json.bytes.count + 1
@@ -68,7 +68,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("keeps who was let in, however often others have themselves refused")
+    @Test("the record of consent keeps who was let in, however often others have themselves refused")
     func flood() async throws {
         try await withFolder { folder in
             let line = record(1, granted: false).json.bytes.count + 1
@@ -87,7 +87,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("says where it could not be written")
+    @Test("the record of consent says where it could not be written")
     func unwritable() async {
         let error = await #expect(throws: AgentError.self) {
             try await AuditLog(directory: "/nowhere").append(record(1))

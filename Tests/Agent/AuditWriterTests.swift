@@ -23,7 +23,7 @@ struct AuditWriterTests {
         await AuditLog(directory: folder).newest(10_000).compactMap { $0["id"]?.integer.map(Int.init) }
     }
 
-    @Test("has every record in the order of its answer, also those that wait when the agent ends")
+    @Test("every consent is recorded in the order of its answer, even those that wait when the agent ends")
     func order() async throws {
         try await withFolder { folder in
             let failures = Log<AgentError>()
@@ -37,9 +37,7 @@ struct AuditWriterTests {
         }
     }
 
-    @Test(
-        "leaves the newest refusals out while the disk does not keep up, and reports that; who was let in is always kept"
-    )
+    @Test("a slow disk costs the record of consent its newest refusals, never who was let in")
     func bound() async throws {
         try await withFolder { folder in
             let failures = Log<AgentError>()
@@ -55,7 +53,7 @@ struct AuditWriterTests {
         }
     }
 
-    @Test("has the agent report what it could not keep, in the status too")
+    @Test("the agent reports consent that could not be recorded, in the status too")
     func reported() async throws {
         try await withAgent { agent, _ in
             let folder = agent.configuration.stateDirectory

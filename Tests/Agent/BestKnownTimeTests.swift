@@ -24,7 +24,7 @@ struct BestKnownTimeTests {
     }
 
     @Test(
-        "a board that wakes up in 1970 takes the time this program was built for now, and says that its clock is wrong")
+        "a board that wakes up in 1970 takes the program's build time for now, and reports its wrong clock")
     func epoch() throws {
         try withFolder { folder in
             let time = time(folder, SetClock(Date(timeIntervalSince1970: 30)))
@@ -33,7 +33,7 @@ struct BestKnownTimeTests {
         }
     }
 
-    @Test("a clock later than all that is known is believed")
+    @Test("a clock later than every known time is believed")
     func plausible() throws {
         try withFolder { folder in
             let time = time(folder, SetClock(built + 60))
@@ -84,7 +84,7 @@ struct BestKnownTimeTests {
         }
     }
 
-    @Test("within the hour the file is not written again, after it the file is")
+    @Test("the best known time is written to its file at most once an hour")
     func rewritten() throws {
         try withFolder { folder in
             let clock = SetClock(built + 1000)
@@ -99,7 +99,7 @@ struct BestKnownTimeTests {
         }
     }
 
-    @Test("where the file cannot be written, the time is known for as long as the agent runs")
+    @Test("the best known time is kept as long as the agent runs where its file cannot be written")
     func unwritable() throws {
         let clock = SetClock(built + 1000)
         let time = BestKnownTime(path: "/proc/latchkey-clock", built: built) { clock.now }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("What bluetoothd is said to do with devices that connect")
+@Suite("Settings of bluetoothd")
 struct BluetoothDaemonSettingsTests {
     private func looks(_ text: String) -> Bool {
         var settings = BluetoothDaemonSettings()
@@ -10,7 +10,7 @@ struct BluetoothDaemonSettingsTests {
         return settings.looksAtCentrals
     }
 
-    @Test("is to look at what they offer, unless the settings file says otherwise in the way that GLib reads it")
+    @Test("bluetoothd is taken to look at what devices offer, unless its file says otherwise as GLib reads it")
     func file() {
         #expect(looks(""))
         #expect(looks("[General]\n#ReverseServiceDiscovery = false\n"))
@@ -23,7 +23,7 @@ struct BluetoothDaemonSettingsTests {
     }
 
     @Test(
-        "is not changed by what bluetoothd would not take",
+        "lines that bluetoothd would ignore do not change what is read of its settings",
         arguments: [
             "[general]\nReverseServiceDiscovery=false", "[General]\nreverseservicediscovery=false",
             "ReverseServiceDiscovery=false",
@@ -38,7 +38,7 @@ struct BluetoothDaemonSettingsTests {
     }
 
     @Test(
-        "is to take input, unless its command line leaves out the plugin",
+        "bluetoothd is taken to accept input devices, unless its command line leaves out the plugin",
         arguments: [
             ([], true), (["-n", "-d"], true), (["--noplugin", "input,hog"], false), (["--noplugin=hog"], false),
             (["-P", "hog"], false),
@@ -53,7 +53,7 @@ struct BluetoothDaemonSettingsTests {
         #expect(BluetoothDaemonSettings(arguments: arguments).takesInput == takesInput)
     }
 
-    @Test("is read from the file that its command line names")
+    @Test("bluetoothd's settings are read from the file that its command line names")
     func path() {
         #expect(BluetoothDaemonSettings().file == "/etc/bluetooth/main.conf")
         #expect(BluetoothDaemonSettings(arguments: ["-n", "-f", "/run/bluetooth.conf"]).file == "/run/bluetooth.conf")

@@ -7,10 +7,10 @@ import Testing
 @testable import Agent
 @testable import Gateway
 
-@Suite("Where the browser was led to")
+@Suite("Redirect address of a browser's login")
 struct BrowserLogInsTests {
     @Test(
-        "is refused where it says something else, and not shown",
+        "the address a browser was led to is refused and not shown where it says something else",
         arguments: [
             ("", "no query"), ("https://app.example/done", "no query"),
             ("https://app.example/#?code=s3cret", "no code"),
@@ -32,7 +32,7 @@ struct BrowserLogInsTests {
     }
 
     @Test(
-        "is where the gateway leads browsers, however the browser writes it",
+        "the address a browser was led to is recognized however the browser writes it",
         arguments: [
             ("https://app.example/done", "https://app.example/done?code=c&state=s"),
             ("https://App.example", "https://app.example/?code=c&state=s"),
@@ -46,7 +46,7 @@ struct BrowserLogInsTests {
     }
 
     @Test(
-        "is refused where it is of another address than the gateway leads browsers to",
+        "an address that the gateway does not lead browsers to is refused",
         arguments: [
             "https://app.example/Done?code=s3cret&state=s", "https://app.example.evil/done?code=s3cret&state=s",
             "done?code=s3cret&state=s",
@@ -63,7 +63,7 @@ struct BrowserLogInsTests {
         #expect(error?.message.contains("s3cret") == false)
     }
 
-    @Test("passes on what the gateway told the browser, fit to be shown")
+    @Test("the address a browser was led to passes on what the gateway told it, fit to be shown")
     func gatewayError() {
         let error = #expect(throws: AgentError.self) {
             try BrowserLogIns.code(
@@ -73,7 +73,7 @@ struct BrowserLogInsTests {
     }
 
     @Test(
-        "is the answer to another login without this one's state, whatever else it says (RFC 8252 section 8.9)",
+        "an address without this login's state answers another login, whatever it says (RFC 8252 section 8.9)",
         arguments: ["?error=access_denied", "?error=access_denied&state=other", "?code=c&state=other", "?code=c"])
     func anotherLogIn(query: String) {
         let own = SecretBytes(utf8: "s")

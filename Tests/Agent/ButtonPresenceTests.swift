@@ -13,7 +13,7 @@ struct ButtonPresenceTests {
         return task
     }
 
-    @Test("serves the one request that waits for it, and means nothing to others")
+    @Test("a press that unlocks a session serves the one request that waits, and means nothing to others")
     func served() async throws {
         let presence = ButtonPresence()
         #expect(!presence.pressed())
@@ -25,7 +25,7 @@ struct ButtonPresenceTests {
         }
     }
 
-    @Test("is not waited for by two at once, and not for ever")
+    @Test("a press that unlocks a session is not waited for by two at once, and not for ever")
     func bounds() async throws {
         let presence = ButtonPresence()
         await #expect(throws: SessionLockError.buttonNotPressed) { try await presence.wait(for: .milliseconds(1)) }

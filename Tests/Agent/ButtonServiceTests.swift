@@ -80,7 +80,7 @@ struct ButtonServiceTests {
         }
     }
 
-    @Test("hands a short press to whoever asks for consent, and then does not begin to share")
+    @Test("a short press answers a question for consent, and then does not begin to share")
     func grants() async throws {
         try await withBench { bench in
             let asking = await bench.ask()
@@ -97,7 +97,7 @@ struct ButtonServiceTests {
         return task
     }
 
-    @Test("hands a press to whoever unlocks a session, and then does not begin to share")
+    @Test("a press goes to whoever unlocks a session, and then does not begin to share")
     func unlocks() async throws {
         try await withBench { bench in
             let waiting = await unlocking(bench.agent.lockPresence)
@@ -107,7 +107,7 @@ struct ButtonServiceTests {
         }
     }
 
-    @Test("hands a press to whoever asks for consent first, and unlocks nothing by it")
+    @Test("a press goes to a question for consent first, and then unlocks nothing")
     func asksFirst() async throws {
         try await withBench { bench in
             let presence = bench.agent.lockPresence
@@ -121,7 +121,7 @@ struct ButtonServiceTests {
         }
     }
 
-    @Test("has the board share after a press that stands alone")
+    @Test("a press that stands alone has the board share")
     func shares() async throws {
         try await withBench { bench in
             await bench.tap()
@@ -131,7 +131,7 @@ struct ButtonServiceTests {
         }
     }
 
-    @Test("tells of a button that was down before it began, which answers nothing, and of its release")
+    @Test("a button that was down before the service began is reported, and answers nothing")
     func foundDown() async throws {
         try await withBench(isDown: true) { bench in
             await bench.hear("button.found-down")
@@ -147,7 +147,7 @@ struct ButtonServiceTests {
         }
     }
 
-    @Test("tells of a button whose line cannot be had, and the doctor knows")
+    @Test("a button whose line cannot be had is reported, and the doctor knows")
     func missing() async throws {
         try await withAgent { agent, _ in
             var near = agent.nearby.events.subscribe().makeAsyncIterator()

@@ -136,13 +136,13 @@ struct ConfigurationTests {
         #expect(try Self.documentedKeys().sorted() == Self.examples.map(\.key).sorted())
     }
 
-    @Test("a value of each key is taken", arguments: examples)
+    @Test("the settings file's value of each key is taken", arguments: examples)
     func taken(example: (key: String, wrong: String, other: String)) throws {
         let configuration = try AgentConfiguration(toml: Self.text(example.key, example.other), path: "test.toml")
         #expect(configuration != AgentConfiguration(), "\(example.key) has no effect")
     }
 
-    @Test("a wrong value of each key is a fault that names it", arguments: examples)
+    @Test("a wrong value of each settings key is a fault that names it", arguments: examples)
     func refused(example: (key: String, wrong: String, other: String)) throws {
         let error = try #require(throws: ConfigurationError.self) {
             try AgentConfiguration(toml: Self.text(example.key, example.wrong), path: "test.toml")
@@ -153,7 +153,7 @@ struct ConfigurationTests {
         #expect(error.message.contains(example.key))
     }
 
-    @Test("a fixed location has to be said whole")
+    @Test("a fixed location in the settings has to be complete")
     func fixedLocation() throws {
         for text in ["", "latitude = 1.0\n", "longitude = 1.0\n"] {
             let error = try #require(throws: ConfigurationError.self) {
@@ -168,7 +168,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "unknown tables and keys are refused, all faults at once",
+        "unknown tables and keys of the settings are refused, all faults at once",
         arguments: [
             ("[brokr]\nport = 1\n", ["brokr"]),
             ("[broker]\nprot = 1\n", ["broker.prot"]),
@@ -182,7 +182,7 @@ struct ConfigurationTests {
         #expect(faults.map(\.keyPath).sorted() == places)
     }
 
-    @Test("hosts are read with all that they have to prove, and a host without any proof is a fault")
+    @Test("hosts of the settings are read with all their proofs, and a host without any is a fault")
     func hosts() throws {
         let pin = String(repeating: "ab", count: 32)
         let taken = try AgentConfiguration(
@@ -223,7 +223,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("what is no TOML is a fault with its line")
+    @Test("a settings file that is not TOML is a fault with its line")
     func notTOML() throws {
         let error = try #require(throws: ConfigurationError.self) {
             try AgentConfiguration(toml: "[agent]\nlog_level = \n", path: "test.toml")
@@ -231,7 +231,7 @@ struct ConfigurationTests {
         #expect(error.message.contains("line 2"))
     }
 
-    @Test("a file that is missing, too long or no UTF-8 is refused with its path")
+    @Test("a settings file that is missing, too long or not UTF-8 is refused with its path")
     func unreadable() throws {
         try withFolder { folder in
             let missing = folder + "/missing.toml"
@@ -254,7 +254,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("directories of systemd win over the defaults, never over the file")
+    @Test("directories of systemd win over the settings' defaults, never over the file")
     func systemdDirectories() throws {
         let environment = ["STATE_DIRECTORY": "/var/lib/other", "RUNTIME_DIRECTORY": "/run/other"]
         let placed = AgentConfiguration().placedBySystemd(environment)
@@ -268,7 +268,7 @@ struct ConfigurationTests {
         #expect(AgentConfiguration().placedBySystemd(["STATE_DIRECTORY": "/a:/b"]) == AgentConfiguration())
     }
 
-    @Test("a check names the faults of a file, and a gateway's document is known by its ending")
+    @Test("a check of settings names the faults, and knows a gateway's document by its ending")
     func report() {
         #expect(
             ConfigurationReport(of: Array("[telemetry]\nqos = 9\n".utf8), path: "a.toml").faults.map(\.path) == [

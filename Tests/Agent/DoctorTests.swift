@@ -6,11 +6,13 @@ import Vault
 
 @testable import Agent
 
-@Suite("Health checks")
+@Suite("Health checks of the doctor")
 struct DoctorTests {
     static let rows = Row.ofAccounts + Row.ofBoard
 
-    @Test("each check passes, warns, fails and is skipped where it should be, and says what to do", arguments: rows)
+    @Test(
+        "each health check passes, warns, fails and is skipped where it should be, and says what to do", arguments: rows
+    )
     func verdict(row: Row) {
         let verdict = row.check.run(row.state)
         #expect(verdict.word == row.verdict)
@@ -24,7 +26,7 @@ struct DoctorTests {
 
     private static let checks = Features.all.flatMap(\.checks)
 
-    @Test("every check has rows, for all its verdicts are looked at, and a name of its own")
+    @Test("every health check has a name of its own, and rows for all its verdicts")
     func complete() {
         let names = Self.checks.map { type(of: $0).name }
         #expect(Set(names).count == names.count)
@@ -32,7 +34,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "the answer holds every check in order, and the worst verdict of all",
+        "the doctor's answer holds every check in order, and the worst verdict of all",
         arguments: [
             (true, true, "pass"), (true, false, "warn"), (false, true, "fail"),
         ])

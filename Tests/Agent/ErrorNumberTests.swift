@@ -65,7 +65,7 @@ struct ErrorNumberTests {
         return used
     }()
 
-    @Test("each is what the document says: the errors that carry it, or why none does")
+    @Test("each error number of the public clients is carried by the errors that the document lists")
     func documented() throws {
         let rows = try Self.document()
         for (domain, numbers) in Self.numbers {

@@ -19,7 +19,7 @@ struct EventTests {
         #expect(event.json == ["event": "button.released", "time": "2027-01-15T08:00:00Z", "heldMilliseconds": 4])
     }
 
-    @Test("a failure has all that is said of its error")
+    @Test("a failure event has all that is said of its error")
     func failure() {
         let event = AgentEvent(.own(.sharingFailed(AgentError.notEnrolled, retryAfter: nil)), at: time)
         #expect(event.severity == .trouble)
@@ -40,7 +40,7 @@ struct EventTests {
     }
 
     @Test(
-        "why a board is not at its broker is trouble only where nobody has told of it and somebody has to act",
+        "the reason for a missing broker is trouble only if nobody reported it and somebody has to act",
         arguments: [
             (GatewayError.notRegistered, EventReport.Severity.notable),
             (.awaitingActivation(magIdentifier: "m"), .notable),
@@ -57,7 +57,7 @@ struct EventTests {
         #expect((event.details["retrySeconds"] == nil) == error.needsPerson)
     }
 
-    @Test("an error that is not the gateway's keeps a board from its broker as trouble, and is tried again")
+    @Test("another error than the gateway's keeps a board from its broker as trouble, and is retried")
     func notReadyForOther() {
         let error = MessagingError.outboxClosed(path: "/x")
         let event = AgentEvent(.own(.notReady(error, retryAfter: .seconds(7))), at: time)
@@ -65,7 +65,7 @@ struct EventTests {
         #expect(event.details["retrySeconds"] == 7)
     }
 
-    @Test("of an account beside the default one says so, and does not end the trouble of another")
+    @Test("an event of another account than the default says so, and does not end another's trouble")
     func ofAccounts() throws {
         let plant = try #require(AccountName("plant2"))
         let other = try #require(AccountName("other"))
@@ -83,7 +83,7 @@ struct EventTests {
             SharingKeeper.Change(AgentEvent(.account(plant, .gateway(.userDidLogout(userName: "a"))), at: time)) == nil)
     }
 
-    @Test("only what a person has to do makes the link wait for one")
+    @Test("a link waits for a person only for what a person has to do")
     func needsPerson() {
         #expect(GatewayError.notRegistered.needsPerson)
         #expect(GatewayError.registrationWithdrawn(code: 1107).needsPerson)

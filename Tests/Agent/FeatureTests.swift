@@ -35,7 +35,7 @@ struct FeatureTests {
     private static let repository = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test("brings its routes, check, status member and setting by one line in the list of features")
+    @Test("a feature brings its routes, check, status member and setting by one line in the list of features")
     func example() async throws {
         let features = Features.all + [Greeting()]
         let settings = "[greeting]\ntext = \"Moin\"\n"
@@ -57,7 +57,7 @@ struct FeatureTests {
         }
     }
 
-    @Test("has its settings refused where they are wrong, and where nobody knows them")
+    @Test("a feature's settings are refused where they are wrong, and where nobody knows them")
     func exampleSettings() throws {
         func faults(_ toml: String, _ features: [any Feature]) -> [String] {
             do {
@@ -82,7 +82,7 @@ struct FeatureTests {
         #expect(configuration == AgentConfiguration(), "a default that is written down changes nothing")
     }
 
-    @Test("in CONTRIBUTING.md is the one that these tests compile and run")
+    @Test("the feature in CONTRIBUTING.md is the one that these tests compile and run")
     func exampleIsTold() throws {
         let page = try String(
             contentsOf: Self.repository.appending(path: "CONTRIBUTING.md"), encoding: .utf8)
@@ -91,7 +91,7 @@ struct FeatureTests {
         #expect(page.contains("```swift\n\(file)```\n"))
     }
 
-    @Test("has checks and events of names that no other feature has")
+    @Test("a feature has checks and events of names that no other feature has")
     func namesAreUnique() {
         let checks = Features.all.flatMap(\.checks).map { type(of: $0).name }
         #expect(checks.count == Set(checks).count)
@@ -109,7 +109,7 @@ struct FeatureTests {
     }
 }
 
-@Suite("While the sealed store cannot be opened", .timeLimit(.minutes(5)))
+@Suite("An agent whose store cannot be opened", .timeLimit(.minutes(5)))
 struct StandbyTests {
     /// What stand-by closed before features said what needs the vault.
     private static let closedEver = [
@@ -133,7 +133,7 @@ struct StandbyTests {
         }
     }
 
-    @Test("version, status, figures and doctor are answered, and every other route with the reason")
+    @Test("a locked store still lets version, status, figures and doctor answer, and nothing else")
     func routesOfStandby() async throws {
         try await withAgent { agent, folder in
             await agent.vault.close()
@@ -171,7 +171,7 @@ struct StandbyTests {
         }
     }
 
-    @Test("a route keeps the permission that it needs")
+    @Test("a route keeps the permission that it needs while the store cannot be opened")
     func permissions() async throws {
         try await withAgent { agent, folder in
             agent.vaultFault = .storage(.full(path: folder + "/vault.db"))

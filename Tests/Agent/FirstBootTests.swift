@@ -16,7 +16,7 @@ struct EnrollmentContentTests {
         + String(repeating: "0", count: 64)
 
     @Test(
-        "is one URL with the hash of the gateway's key, however an editor ends its line",
+        "a first-boot enrollment is one URL with the key's hash, however an editor ends its line",
         arguments: [
             line, line + "\n", " \t\(line)\r\n\r\n", "\u{FEFF}\(line)\r\n", line.replacing("https", with: "HTTPS"),
         ])
@@ -28,7 +28,7 @@ struct EnrollmentContentTests {
     }
 
     @Test(
-        "is nothing else: no other file, no second line, no URL without the hash, nothing that is not text",
+        "a first-boot enrollment is no other file, no second line, no URL without hash and no binary",
         arguments: [
             "", " \n", "/etc/shadow", "file:///etc/shadow", "http://gw.example/?subjectKeyHash=00", line + "\n" + line,
             line + " x", "# comment\n" + line, line + "\u{0}", line + "ä", "{", "{}",
@@ -38,7 +38,7 @@ struct EnrollmentContentTests {
         #expect(throws: (any Error).self) { try EnrollmentContent(parsing: Array(text.utf8), of: "PATH") }
     }
 
-    @Test("that is refused is not tried again, and one that nobody has refused is")
+    @Test("a first-boot enrollment that was refused is not tried again, and one that nobody refused is")
     func passing() {
         func refusal(_ status: Int, _ code: Int) -> GatewayError {
             .refused(Refusal(operation: .fetchConfiguration, status: status, code: code))
@@ -57,9 +57,9 @@ struct EnrollmentContentTests {
     }
 }
 
-@Suite("What this board has taken")
+@Suite("Record of taken enrollments")
 struct EnrollmentLedgerTests {
-    @Test("is remembered by hash, a bounded number of it, with why it was refused")
+    @Test("a taken enrollment is remembered by hash, with why it was refused, in bounded number")
     func ledger() {
         var ledger = EnrollmentLedger().adding("a", .refused("used before")).adding("b", .taken)
         ledger = EnrollmentLedger(parsing: ledger.bytes)
@@ -77,7 +77,7 @@ struct FirstBootHelperTests {
         FirstBootHelper.answer(to: request.bytes, files: files, credentials: credentials)
     }
 
-    @Test("has wiped an enrollment only where that enrollment was")
+    @Test("the first-boot helper has wiped an enrollment only where that enrollment was")
     func wipedThere() {
         let (file, credential) = (EnrollmentFile.usual, EnrollmentFile.credentialPaths[0])
         #expect(WaitingEnrollment.Source.file(path: file).isWiped(by: [credential, file]))
@@ -86,7 +86,7 @@ struct FirstBootHelperTests {
         #expect(!WaitingEnrollment.Source.credential.isWiped(by: [file]))
     }
 
-    @Test("says of a credential that is still there why, whoever could not wipe it, and of a file that is gone nothing")
+    @Test("the first-boot helper says why a credential is still there, and nothing of a file that is gone")
     func remains() {
         let (file, credential) = (WaitingEnrollment.Source.file(path: "/f"), WaitingEnrollment.Source.credential)
         let notFound = "not found in /etc/credstore or /run/credstore"
@@ -98,7 +98,7 @@ struct FirstBootHelperTests {
         #expect(file.whyNotWiped(nil, "denied") == "denied")
     }
 
-    @Test("answers nothing but an enrollment, whatever file the settings name, and takes settings of root alone")
+    @Test("the first-boot helper answers only an enrollment, and takes settings of root alone")
     func nothingElse() throws {
         try withFolder { folder in
             let (file, settings) = ("\(folder)/secret", "\(folder)/latchkey.toml")
@@ -127,7 +127,7 @@ struct FirstBootHelperTests {
         }
     }
 
-    @Test("reads the first file that is there, and wipes only what has the hash, wherever it is")
+    @Test("the first-boot helper reads the first file that is there, and wipes only what has the hash")
     func files() throws {
         try withFolder { folder in
             let (missing, file, credential) = ("\(folder)/none", "\(folder)/enroll.url", "\(folder)/credential")
@@ -156,7 +156,7 @@ struct FirstBootHelperTests {
         }
     }
 
-    @Test("is asked again where it gave no answer, and not for ever")
+    @Test("the first-boot helper is asked again where it gave no answer, and not for ever")
     func again() async throws {
         try await withFolder { folder in
             let script = """
@@ -180,7 +180,7 @@ struct FirstBootHelperTests {
         }
     }
 
-    @Test("is believed when it answers late, and not asked again meanwhile")
+    @Test("the first-boot helper is believed when it answers late, and not asked again meanwhile")
     func late() async throws {
         try await withFolder { folder in
             // Asked again, it would say that nothing was there to wipe.
@@ -205,7 +205,7 @@ struct FirstBootHelperTests {
         }
     }
 
-    @Test("follows no link, reads nothing that is too long, and refuses what is not a request")
+    @Test("the first-boot helper follows no link, and refuses long files and what is not a request")
     func hostile() throws {
         try withFolder { folder in
             let (link, long) = ("\(folder)/link", "\(folder)/long")
@@ -227,7 +227,7 @@ struct FirstBootHelperTests {
 @Suite("The LED of a board that is not enrolled")
 struct FirstBootIndicationTests {
     @Test(
-        "flashes once while an enrollment or a scanner waits, four times when it was refused, and is dark otherwise",
+        "the LED of a board without enrollment flashes once while it waits, four times when refused, else is dark",
         arguments: [
             (.trying, .flashing(times: 1, pause: .seconds(2))), (.scanning, .flashing(times: 1, pause: .seconds(2))),
             (.refused, .flashing(times: 4, pause: .seconds(2))), (.notUsed, .off), (nil, .off),

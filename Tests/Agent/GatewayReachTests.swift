@@ -4,7 +4,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("Whether the gateway is reachable")
+@Suite("Reach of the gateway")
 struct GatewayReachTests {
     private static let change = Date(timeIntervalSince1970: 1_800_000_000)
     private static let way = NetworkWay(interface: "eth0", kind: .ethernet)
@@ -16,14 +16,14 @@ struct GatewayReachTests {
         return GatewayReach(signs)
     }
 
-    @Test("is unknown until something was heard over the present network")
+    @Test("the gateway's reach is unknown until something was heard over the present network")
     func unknown() {
         #expect(Self.reach { _ in } == .unknown)
         #expect(Self.reach { $0.lastContact = Self.change - 1 } == .unknown)
         #expect(Self.reach { $0.lastSilence = Self.change - 1 } == .unknown)
     }
 
-    @Test("follows the newest of answer and silence")
+    @Test("the gateway's reach follows the newest of answer and silence")
     func newest() {
         #expect(Self.reach { $0.lastContact = Self.change + 1 } == .reachable(Self.way))
         #expect(Self.reach { $0.lastSilence = Self.change + 1 } == .notReachable)
@@ -33,7 +33,7 @@ struct GatewayReachTests {
         #expect(Self.reach { ($0.lastContact, $0.lastSilence) = (Self.change + 1, Self.change + 2) } == .notReachable)
     }
 
-    @Test("is certain while the broker is connected, by the link of that connection, and without a network")
+    @Test("the gateway's reach is certain while the broker is connected, and without a network")
     func certain() {
         let wireless = NetworkWay(interface: "wlan0", kind: .wifi)
         #expect(

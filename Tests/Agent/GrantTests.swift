@@ -6,7 +6,7 @@ import Testing
 @testable import Agent
 @testable import LocalAPI
 
-@Suite("Grants")
+@Suite("Grants of programs")
 struct GrantTests {
     private func program(
         uid: UInt32 = 1000, groups: Set<UInt32> = [], unit: String? = nil, isOwner: Bool = false,
@@ -29,7 +29,7 @@ struct GrantTests {
 
     private func grant(_ json: JSON, id: String = "1") throws -> Grant { try Grant(json: json, id: id) }
 
-    @Test("all that is set of user, group and unit has to fit")
+    @Test("a grant fits a program only if user, group and unit all fit")
     func subjects() throws {
         let both = try grant(["uid": 1000, "unit": "a.service"]).subject
         #expect(both.fits(program(unit: "a.service").peer))
@@ -63,7 +63,7 @@ struct GrantTests {
     }
 
     @Test(
-        "a path is one, or the beginning of whole segments",
+        "a grant's path matches that path alone, or with /* all that is below its segments",
         arguments: [
             ("/*", ["a"], true), ("/a", ["a"], true), ("/a", ["a", ""], false), ("/a", ["a", "b"], false),
             ("/a/*", ["a", "b"], true), ("/a/*", ["a"], false), ("/a/*", ["ab", "c"], false), ("/a%62", ["ab"], true),
@@ -107,7 +107,7 @@ struct GrantTests {
         #expect(try grant(["uid": 1, "verdict": "never"]).covers(GrantUse(account: .gateway)))
     }
 
-    @Test("what repeats is counted, and invented hosts and scopes do not push other records out")
+    @Test("recorded attempts are counted, and invented hosts and scopes do not push other records out")
     func records() {
         let (log, now) = (GrantLog(directory: "/nonexistent"), ContinuousClock.now)
         func due(_ use: GrantUse, after seconds: Int = 0, uid: UInt32 = 1000) -> GrantLog.Due? {
@@ -123,7 +123,7 @@ struct GrantTests {
         #expect(due(call("a", host: "other:443"), after: 121) == .init(times: 1, omitted: 41))
     }
 
-    @Test("without grants in the settings the right to operate is enough, and with some it is not")
+    @Test("the right to operate is enough without grants in the settings, and not with some")
     func settings() throws {
         let book = GrantBook()
         let operating = program(mayOperate: true)
@@ -136,7 +136,7 @@ struct GrantTests {
         #expect(book.units == ["a.service"] && book.isLimitedBySettings)
     }
 
-    @Test("a person is asked about programs that nothing names, never about those of users who may operate")
+    @Test("a person is asked about programs that no grant names, never about users who may operate")
     func asks() {
         let book = GrantBook()
         book.set([], asks: true)
@@ -148,7 +148,7 @@ struct GrantTests {
         #expect(book.units == [])
     }
 
-    @Test("what somebody answers about a program is about its user, and its service if it runs in one")
+    @Test("an answer about a program is about its user, and its service if it runs in one")
     func subjectOfAnswer() {
         #expect(program(unit: "a.service").subject == .init(uid: 1000, unit: "a.service"))
         #expect(program(unit: "session-3.scope").subject == .init(uid: 1000))
@@ -164,7 +164,7 @@ struct ForwardRequestTests {
         try ForwardRequest(method: method, target: target, headers: host.map { ["Host": $0] } ?? [:])
     }
 
-    @Test("say where they go in the origin form by Host, and in the absolute form by themselves (RFC 9112 3.2)")
+    @Test("a proxied request goes by Host in the origin form, else by its own target (RFC 9112 3.2)")
     func targets() throws {
         #expect(try read("/lab/hello?a=/../b").server == .gateway(.gateway))
         #expect(try read("/lab/hello?a=/../b").path == "/lab/hello?a=/../b")
@@ -177,7 +177,7 @@ struct ForwardRequestTests {
     }
 
     @Test(
-        "are refused where two readers could read them differently",
+        "a proxied request is refused where two readers could read it differently",
         arguments: [
             ("/a", nil), ("/a", ""), ("*", "gateway"), ("https://gateway/", "gateway"), ("/a/../b", "gateway"),
             ("/a/%2E./b", "gateway"), ("/a%2fb", "gateway"), ("//a", "gateway"), ("/a//b", "gateway"),
@@ -190,12 +190,14 @@ struct ForwardRequestTests {
         #expect(throws: ProxyError.self) { try read(target, host) }
     }
 
-    @Test("make no tunnel, and no trace that would show the token", arguments: ["CONNECT", "TRACE", "trace"])
+    @Test(
+        "a proxied request makes no tunnel, and no trace that would show the token",
+        arguments: ["CONNECT", "TRACE", "trace"])
     func methods(method: String) {
         #expect(throws: ProxyError.methodRefused(method)) { try read("/", method: method) }
     }
 
-    @Test("pass on neither the fields of their connection nor any by which a board proves itself (RFC 9110 7.6.1)")
+    @Test("a proxied request passes on no connection fields and no proof of the board's (RFC 9110 7.6.1)")
     func fields() {
         let headers: HTTPHeaders = [
             "Host": "gateway", "Connection": "close, X-Mine", "x-mine": "1", "Transfer-Encoding": "chunked",
@@ -209,7 +211,7 @@ struct ForwardRequestTests {
             ])
     }
 
-    @Test("never reach the endpoints by which the agent manages the board's identity, however they are written")
+    @Test("a proxied request never reaches the endpoints of the board's identity, however they are written")
     func reserved() throws {
         let lab = try gateway { _ in }
         for path in [

@@ -17,7 +17,7 @@ struct InboxSettingsTests {
         return faults.map(\.keyPath)
     }
 
-    @Test("the documented examples hold every key, with its default")
+    @Test("the documented examples of inboxes and actions hold every key, with its default")
     func documented() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Config/latchkey.toml")
@@ -47,7 +47,7 @@ struct InboxSettingsTests {
         }
     }
 
-    @Test("values are taken, and filters are below the device's own topics unless raw")
+    @Test("values of inboxes and actions are taken, and filters are below the device's topics unless raw")
     func values() throws {
         let settings = try read(
             """
@@ -74,7 +74,7 @@ struct InboxSettingsTests {
         #expect(try settings.allInboxes[1].policy(topics).filter.text == "/2.0/client/devices/d1/custom/act")
     }
 
-    @Test("faults are named by their place, and a name can be used once")
+    @Test("faults of inboxes and actions are named by their place, and a name can be used once")
     func refused() throws {
         #expect(try faults("[[inbox]]\nfilter = \"a\"\n") == ["inbox[0].name"])
         #expect(try faults("[[inbox]]\nname = \"A b\"\nfilter = \"a/#/b\"\n") == ["inbox[0].name", "inbox[0].filter"])

@@ -184,7 +184,7 @@ struct InstallationDoctorTests {
         #expect(some == [.init(name: "a", hasAddress: true), .init(name: "b", hasAddress: false)])
     }
 
-    @Test("each says what it saw, and what to do", arguments: rows + rowsOfWhatItStartsWith)
+    @Test("each check of a silent agent says what it saw, and what to do", arguments: rows + rowsOfWhatItStartsWith)
     func check(row: InstallationRow) {
         let verdict = row.check.run(row.installation)
         #expect(verdict?.word == row.verdict)
@@ -196,7 +196,7 @@ struct InstallationDoctorTests {
         }
     }
 
-    @Test("what systemd shows of the service is read")
+    @Test("the doctor reads what systemd shows of the service")
     func unit() throws {
         let unit = try #require(
             Installation.Unit(
@@ -216,7 +216,7 @@ struct InstallationDoctorTests {
         #expect(Installation.Unit(shown: "") == nil)
     }
 
-    @Test("the holder of a lock is found by the file's number")
+    @Test("the doctor finds the holder of a lock by the file's number")
     func lock() {
         let locks = """
             1: POSIX  ADVISORY  WRITE 4711 fe:01:131 0 EOF

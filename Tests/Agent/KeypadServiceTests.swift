@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The keypad", .timeLimit(.minutes(5)))
 struct KeypadServiceTests {
-    @Test("is not opened before a PIN is asked for, is then named if it cannot be read, and the question goes on")
+    @Test("the keypad is opened when a PIN is asked for, and an unreadable one is named while the question goes on")
     func failure() async throws {
         let desk = PromptDesk()
         let service = KeypadService(keypad: Keypad(path: "/dev/null"), prompts: desk)
@@ -26,7 +26,7 @@ struct KeypadServiceTests {
         #expect(try desk.prompt(id).state == .waiting)
     }
 
-    @Test("is done with when nothing will be asked any more")
+    @Test("the keypad's service ends when nothing will be asked any more")
     func end() async throws {
         let desk = PromptDesk()
         let running = Task {

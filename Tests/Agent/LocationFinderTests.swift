@@ -6,7 +6,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("Asking where the board is", .timeLimit(.minutes(5)))
+@Suite("Questions for the board's location", .timeLimit(.minutes(5)))
 struct LocationFinderTests {
     private static let place = Location(latitude: 49.2827, longitude: -123.1207)
 
@@ -35,7 +35,7 @@ struct LocationFinderTests {
                 }, sleep: { try await clock.sleep(until: clock.now + $0) }))
     }
 
-    @Test("a caller with a short limit waits no longer than that, whoever has asked; those with a longer one go on")
+    @Test("a caller with a short limit waits no longer for the location, and those with a longer one go on")
     func ownLimits() async throws {
         let (clock, gate, questions) = (ManualClock(), Gate(), Log<Duration>())
         let finder = finder(clock, gate, questions)
@@ -52,7 +52,7 @@ struct LocationFinderTests {
         #expect(questions.entries == [.seconds(10)])
     }
 
-    @Test("a question has the full patience, though whoever asked it first had little")
+    @Test("a question for the location has the full patience, though its first caller had little")
     func fullPatience() async throws {
         let (clock, gate, questions) = (ManualClock(), Gate(), Log<Duration>())
         let finder = finder(clock, gate, questions)
@@ -67,7 +67,7 @@ struct LocationFinderTests {
         #expect(questions.entries == [.seconds(10)])
     }
 
-    @Test("a question that nobody waits for any more is given up, and the next caller asks again")
+    @Test("a question for the location that nobody waits for is given up, and the next caller asks again")
     func unwanted() async throws {
         let (clock, gate, questions) = (ManualClock(), Gate(), Log<Duration>())
         let finder = finder(clock, gate, questions)
@@ -80,7 +80,7 @@ struct LocationFinderTests {
         #expect(questions.entries == [.seconds(10), .zero, .seconds(10)])
     }
 
-    @Test("a caller that is canceled waits no longer, and the question goes on for the others")
+    @Test("a canceled caller waits no longer for the location, and the question goes on for the others")
     func canceled() async throws {
         let (clock, gate, questions) = (ManualClock(), Gate(), Log<Duration>())
         let finder = finder(clock, gate, questions)
@@ -95,7 +95,7 @@ struct LocationFinderTests {
         #expect(questions.entries.count == 1)
     }
 
-    @Test("a question that fails is asked once more for those who came to it later, and then they learn why")
+    @Test("a failed question for the location is repeated once for later callers, who then learn why")
     func failing() async throws {
         let (clock, gate, questions) = (ManualClock(), Gate(), Log<Duration>())
         let finder = finder(clock, gate, questions, nil)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Templates of the broker's login")
 struct LogInTemplateTests {
     @Test(
-        "fill each name once, and read nothing of what stands in its place",
+        "templates of the broker's login fill each name once, and read nothing of what stands in its place",
         arguments: [
             ("{mag-identifier}::{client}", "{device}::c"), ("{device}", "d"), ("", ""), ("plain", "plain"),
             ("a{client}b{client}", "acbc"),
@@ -19,7 +19,7 @@ struct LogInTemplateTests {
     }
 
     @Test(
-        "know the token in the password alone, and no other braces",
+        "templates of the broker's login know the token in the password alone, and no other braces",
         arguments: [
             ("{device}", true, true), ("{token}", false, true), ("x{token}y", false, true), ("{nobody}", false, false),
             ("{device", false, false), ("device}", false, false), ("{{device}}", false, false), ("", true, true),

@@ -61,7 +61,9 @@ struct LogTests {
             ])
     }
 
-    @Test("a value with line breaks is one field and no other", arguments: ["a\nPRIORITY=0", "\n", "a\r\nMESSAGE=b\n"])
+    @Test(
+        "a log value with line breaks is one field and no other",
+        arguments: ["a\nPRIORITY=0", "\n", "a\r\nMESSAGE=b\n"])
     func lineBreaks(value: String) throws {
         let fields = try sent(event(value, .debug, ["detail": "\(value)"]))
         #expect(text(fields["MESSAGE"]) == value)
@@ -69,7 +71,7 @@ struct LogTests {
         #expect(text(fields["PRIORITY"]) == "7")
     }
 
-    @Test("a long value is cut, between two characters")
+    @Test("a long log value is cut between two characters")
     func longValue() throws {
         let fields = try sent(
             event(String(repeating: "x", count: 20_000), .info, ["wide": "a\(String(repeating: "€", count: 5000))"]))
@@ -80,7 +82,7 @@ struct LogTests {
     }
 
     @Test(
-        "levels are syslog's priorities",
+        "log levels are syslog's priorities",
         arguments: [
             (Logger.Level.trace, 7), (.debug, 7), (.info, 6), (.notice, 5), (.warning, 4), (.error, 3), (.critical, 2),
         ])
@@ -88,14 +90,14 @@ struct LogTests {
         #expect(text(try sent(event("x", level))["PRIORITY"]) == "\(priority)")
     }
 
-    @Test("a field's name has capitals, digits and underscores only, and an end")
+    @Test("a log field's name has only capitals, digits and underscores, and is bounded")
     func names() {
         #expect(JournalLogHandler.fieldName("retry-Seconds.é=1") == "RETRY_SECONDS___1")
         #expect(JournalLogHandler.fieldName(String(repeating: "k", count: 100)).count == 48)
     }
 
     @Test(
-        "an entry on standard error is one line, whatever its message and fields hold",
+        "a log entry on standard error is one line, whatever its message and fields hold",
         arguments: [
             "a\n2026-01-01T00:00:00Z error agent: forged", "a\r\nb", "a\u{2028}b", "a\u{85}b", "\u{1B}[2Jgone",
             "a\u{07}\u{9B}31mred", "a\u{0B}b\u{0C}c",
@@ -108,7 +110,7 @@ struct LogTests {
         #expect(line.hasPrefix("1970-01-01T00:00:00Z info"))
     }
 
-    @Test("a line has time, level, part, message and the fields in order")
+    @Test("a log line has time, level, part, message and the fields in order")
     func line() {
         var handler = StandardErrorLogHandler(label: "agent", level: .info)
         handler.metadata = ["z": "1", "b": "2"]
@@ -116,7 +118,7 @@ struct LogTests {
         #expect(line == "1970-01-01T00:00:00Z warning agent: hello b=3 z=1")
     }
 
-    @Test("the journal is meant only when the variable names what standard error is")
+    @Test("the log goes to the journal only when the variable names what standard error is")
     func journalStream() async throws {
         #expect(!Logs.isConnectedToJournal(nil))
         #expect(!Logs.isConnectedToJournal("1:2"))

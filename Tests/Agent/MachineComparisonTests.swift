@@ -32,7 +32,7 @@ struct MachineComparisonTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    @Test("lack nothing where all they name is there")
+    @Test("settings lack nothing on a machine where all they name is there")
     func complete() throws {
         let found = try compare { settings, folder in
             (settings.api.group, settings.api.operate) = ("daemon", ["root", "@daemon"])
@@ -44,7 +44,7 @@ struct MachineComparisonTests {
         #expect(found.notices == [])
     }
 
-    @Test("name users and groups that the machine does not know")
+    @Test("a comparison of settings names users and groups that the machine does not know")
     func peers() throws {
         let found = try compare { settings, _ in
             settings.api.read = ["root", "no-such-user"]
@@ -64,7 +64,7 @@ struct MachineComparisonTests {
             ])
     }
 
-    @Test("name a board definition that is not there; nobody misses one that auto would have found")
+    @Test("a comparison of settings names a missing board definition; nobody misses one that auto would find")
     func board() throws {
         let named = try compare { settings, _ in settings.board.definition = "nope" }
         #expect(named.faults == ["board.definition: no board definition nope in \(named.folder)"])
@@ -73,7 +73,7 @@ struct MachineComparisonTests {
         #expect(auto.notices == ["board.definition: no board definition generic-linux in \(auto.folder)"])
     }
 
-    @Test("name files that are missing, empty or open to others")
+    @Test("a comparison of settings names files that are missing, empty or open to others")
     func files() throws {
         func fault(_ slot: VaultSettings.Slot, _ prepare: (String) throws -> Void) throws -> String? {
             let found = try compare { settings, folder in
@@ -105,7 +105,7 @@ struct MachineComparisonTests {
         #expect(try fault(.systemdCredential) { _ in } == nil)
     }
 
-    @Test("name directories that are missing or open to others, and a socket whose path is too long")
+    @Test("a comparison of settings names directories that are missing or open, and a socket path too long")
     func directories() throws {
         var found = try compare { settings, folder in
             settings.stateDirectory = "\(folder)/a/state"
@@ -132,7 +132,7 @@ struct MachineComparisonTests {
         #expect(found.faults == [])
     }
 
-    @Test("name a Bluetooth adapter that is not plugged in")
+    @Test("a comparison of settings names a Bluetooth adapter that is not plugged in")
     func adapter() throws {
         let found = try compare { settings, _ in settings.bluetooth.adapter = "hci99" }
         #expect(found.faults == ["bluetooth.adapter: there is no Bluetooth adapter hci99"])

@@ -69,7 +69,7 @@ struct MessageEncoderTests {
         String(repeating: "long/", count: 190), "#odd\u{7F}\u{1}",
     ]
 
-    @Test("are the bytes that the JSON encoder makes of them, for every payload and topic, one reader or several")
+    @Test("messages are encoded to the JSON encoder's bytes for every payload and topic, for one reader or several")
     func equality() {
         let encoder = MessageEncoder(topics)
         var (generator, number) = (SystemRandomNumberGenerator(), 0)
@@ -95,7 +95,7 @@ struct MessageEncoderTests {
         }
     }
 
-    @Test("have their content once, and name what it is")
+    @Test("messages as events have their content once, and name what it is")
     func content() throws {
         let encoder = MessageEncoder(topics)
         let text = try JSON(parsing: written(message(Array("open".utf8)), by: encoder, as: .lines))
@@ -104,7 +104,7 @@ struct MessageEncoderTests {
         #expect(binary["data"]?["payload"] == "/w==" && binary["data"]?["text"] == nil)
     }
 
-    @Test("are bare bytes in frames, without their envelope", arguments: Self.payloads)
+    @Test("messages in frames are bare bytes, without their envelope", arguments: Self.payloads)
     func frames(payload: [UInt8]) throws {
         var splitter = FrameSplitter()
         let message = message(payload)
@@ -113,7 +113,9 @@ struct MessageEncoderTests {
         #expect(contents == [message.envelope?.payload ?? payload].repeated(2))
     }
 
-    @Test("are encoded once for several readers, and kept only so long as they are few", arguments: StreamForm.all)
+    @Test(
+        "messages are encoded once for several readers, and kept only so long as they are few",
+        arguments: StreamForm.all)
     func once(form: StreamForm) {
         let encoder = MessageEncoder(topics)
         var first = message(Array("first".utf8))

@@ -9,7 +9,7 @@ struct MessageLinesTests {
     }
 
     @Test(
-        "each line is a message without its end, the last one also where its end is missing",
+        "each line of a body is a message without its end, even the last without one",
         arguments: [
             ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("\n", [""]), ("a\n\nb\n", ["a", "", "b"]),
             ("a\r\nb\r", ["a", "b\r"]), ("\r\n", [""]),
@@ -18,7 +18,7 @@ struct MessageLinesTests {
         #expect(try split(text) == expected)
     }
 
-    @Test("more lines than one body may have are refused, however short they are")
+    @Test("a body with more lines than allowed is refused, however short they are")
     func bound() throws {
         #expect(try split(String(repeating: "\n", count: MessageLines.limit)).count == MessageLines.limit)
         #expect(throws: AgentError.badRequest(member: "the body", fault: "has more than \(MessageLines.limit) lines")) {

@@ -39,7 +39,7 @@ struct MetricsTests {
                 """#)
     }
 
-    @Test("a mark that joins a quotation mark does not keep it from being escaped")
+    @Test("a combining mark after a quotation mark in a label does not keep it from being escaped")
     func joined() {
         var page = MetricsPage()
         page.info("d", "A fact", [("name", "a\"\u{301}b\r\nc")])
@@ -47,7 +47,7 @@ struct MetricsTests {
         #expect(text.unicodeScalars.contains("\\") && text.contains("a\\\"\u{301}b\r\\nc"))
     }
 
-    @Test("the older text has the names of the samples, and only types that it knows")
+    @Test("the older text format of figures has the names of the samples, and only types that it knows")
     func prometheus() {
         var page = MetricsPage()
         page.counter("b_bytes", unit: "bytes", "Bs", 1e21)
@@ -76,7 +76,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "a client gets the form that it prefers, and OpenMetrics if it does not say",
+        "a client gets figures in the form that it prefers, and OpenMetrics if it does not say",
         arguments: [
             ([], MetricsForm.openMetrics), (["*/*"], .openMetrics), (["text/html, image/png"], .openMetrics),
             (["text/plain"], .prometheus), (["text/plain;version=0.0.4"], .prometheus),
@@ -105,7 +105,7 @@ struct MetricsTests {
 
     private static let time = Date(timeIntervalSince1970: 1_800_000_000)
 
-    @Test("sensors are in the base units of OpenMetrics; each unit has a figure, and those that failed have no value")
+    @Test("figures of sensors are in base units of OpenMetrics, and failed sensors have no value")
     func sensors() {
         let units = SenMLUnit.allCases.map { SensorUnit($0).name }
         #expect(Set(units) == Set(SensorUnit.all.map(\.name)))
@@ -137,7 +137,7 @@ struct MetricsTests {
             ])
     }
 
-    @Test("the outbox has its drops by reason, and an inbox its depth")
+    @Test("figures of the outbox have its drops by reason, those of an inbox its depth")
     func messages() {
         var page = MetricsPage()
         var outbox = OutboxStatus(
@@ -160,7 +160,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("the process has what the kernel says of it")
+    @Test("figures of the process have what the kernel says of it")
     func process() {
         var read = ProcessFigures()
         read.take(status: "Name:\tlatchkey\nVmSize:\t  2048 kB\nVmRSS:\t    20 kB\nRssAnon:\t 4 kB\nThreads:\t7\nx\n")
@@ -201,7 +201,7 @@ struct MetricsListenerTests {
         }
     }
 
-    @Test("takes its token from a file that only the agent reads, or from a credential of systemd")
+    @Test("the listener for figures takes its token from a file for the agent alone, or a credential")
     func token() throws {
         #expect(try listener(Self.good + "\n").token == Self.good)
         #expect(try listener(mode: 0o440, credential: true).token == Self.good)
@@ -215,7 +215,7 @@ struct MetricsListenerTests {
         #expect(throws: MetricsError.self) { try listener { $0[MetricsFeature.tokenFile] = "" } }
     }
 
-    @Test("listens on loopback, and elsewhere only at one address and if that is said, which is a weakness")
+    @Test("the listener for figures takes loopback, or one other address if named, which is a weakness")
     func address() throws {
         let other = "192.0.2.7:9464"
         #expect(throws: MetricsError.beyondLoopback(other)) { try listener { $0[MetricsFeature.listen] = other } }
@@ -242,7 +242,7 @@ struct MetricsListenerTests {
         #expect(keys("listen = \"0.0.0.0:9464\"\nbeyond_loopback = true") == ["metrics.listen"])
     }
 
-    @Test("gives the token's holder the rights of a user who is nobody special")
+    @Test("the listener for figures gives the token's holder the rights of an ordinary user")
     func user() throws {
         let daemon = try #require(try listener { $0[MetricsFeature.user] = "daemon" }.user)
         #expect(daemon.uid != 0 && daemon.groups.contains(getgrnam("daemon").pointee.gr_gid))

@@ -11,7 +11,7 @@ struct NamedBrokerSettingsTests {
         try AgentConfiguration(toml: text, path: "test.toml").brokers
     }
 
-    @Test("are read with everything that a connection needs")
+    @Test("brokers of the settings are read with everything that a connection needs")
     func whole() throws {
         let broker = try #require(
             try Self.read(
@@ -39,7 +39,7 @@ struct NamedBrokerSettingsTests {
         #expect(broker.will == Will(topic: topic, payload: Array("gone".utf8), qos: 2, retain: true))
     }
 
-    @Test("have the standard port of MQTT without TLS, and neither will nor login unless they are named")
+    @Test("brokers of the settings default to MQTT's port without TLS, and to neither will nor login")
     func least() throws {
         let broker = try #require(try Self.read("[[brokers]]\nname = \"a\"\nhost = \"::1\"\ntls = false\n").first)
         #expect(broker.address == BrokerAddress(host: "::1", port: 1883))
@@ -52,7 +52,7 @@ struct NamedBrokerSettingsTests {
     }
 
     @Test(
-        "are refused by the key that is wrong",
+        "brokers of the settings are refused by the key that is wrong",
         arguments: [
             ("host = \"a\"\ntls = false", "name"), ("name = \"a\"\ntls = false", "host"),
             ("name = \"A b\"\nhost = \"a\"\ntls = false", "name"),
@@ -75,7 +75,7 @@ struct NamedBrokerSettingsTests {
         }
     }
 
-    @Test("have names of their own")
+    @Test("brokers of the settings have names of their own")
     func twice() {
         let one = "[[brokers]]\nname = \"a\"\nhost = \"a\"\ntls = false\n"
         #expect(throws: ConfigurationError.self) { try Self.read(one + one) }

@@ -12,9 +12,7 @@ import Testing
 
 @Suite("Letting devices nearby in", .timeLimit(.minutes(8)))
 struct NearbyConsentTests {
-    @Test(
-        "tells who waits; at the agent's end answers them, leaves the air, ends Bluetooth and keeps the record, in this order"
-    )
+    @Test("consent at the agent's end is answered, then the air, Bluetooth and the record end in this order")
     func closing() async throws {
         try await withVicinity { vicinity in
             var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
@@ -45,7 +43,7 @@ struct NearbyConsentTests {
         }
     }
 
-    @Test("asks the gateway after a grant; what it says is told and kept, and others may ask")
+    @Test("the gateway is asked after a grant, its answer is reported and kept, and others may ask")
     func granted() async throws {
         try await withVicinity { vicinity in
             let peripheral = try await vicinity.share()
@@ -61,7 +59,7 @@ struct NearbyConsentTests {
         }
     }
 
-    @Test("is for the user who agreed: in the name of one who logged in later nobody is even asked")
+    @Test("consent is for the user who agreed, and nobody is asked in the name of a later user")
     func anotherUser() async throws {
         try await withVicinity { vicinity in
             let peripheral = try await vicinity.share()
@@ -76,7 +74,7 @@ struct NearbyConsentTests {
         }
     }
 
-    @Test("lets nobody in whom nobody answers in the time of the settings")
+    @Test("nobody is let in nearby without an answer in the time of the settings")
     func patience() async throws {
         try await withVicinity {
             $0.proximity.consentSeconds = 1
@@ -89,7 +87,7 @@ struct NearbyConsentTests {
         }
     }
 
-    @Test("goes by a scanned code of its own gateway, after consent")
+    @Test("a scanned code of the board's own gateway lets a device in, after consent")
     func scanned() async throws {
         try await withVicinity { vicinity in
             let foreign = await #expect(throws: ProximityError.self) {
@@ -118,7 +116,7 @@ struct NearbyConsentTests {
 
 @Suite("Being let in by devices nearby", .timeLimit(.minutes(8)))
 struct NearbyLogInTests {
-    @Test("goes on once at a time, by whichever way, and may be tried again after it failed")
+    @Test("being let in by devices nearby goes on once at a time, and may be tried again after a failure")
     func once() async throws {
         let gateway = try SilentServer()
         let server: [String: Any] = ["hostname": "127.0.0.1", "port": Int(gateway.port), "prefix": ""]

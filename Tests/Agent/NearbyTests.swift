@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Sharing with devices nearby", .timeLimit(.minutes(8)))
 struct NearbySharingTests {
-    @Test("begins with Bluetooth when somebody first needs it, once, and ends it with the agent")
+    @Test("Bluetooth begins when somebody first needs it, once, and ends with the agent")
     func radio() async throws {
         try await withVicinity { vicinity in
             #expect(vicinity.radios.entries == [])
@@ -29,7 +29,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("has begun when the radio says so, as gateway and settings want it, and has ended with whoever ends it")
+    @Test("sharing begins when the radio says so, as gateway and settings want, and ends with whoever ends it")
     func life() async throws {
         try await withVicinity {
             $0.proximity.requireEncryption = true
@@ -59,7 +59,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("may begin again as soon as its end is told")
+    @Test("sharing may begin again as soon as its end is reported")
     func again() async throws {
         try await withVicinity { vicinity in
             var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
@@ -74,7 +74,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("ends by itself when its time is over, and tells so")
+    @Test("sharing ends by itself when its time is over, and reports so")
     func term() async throws {
         try await withVicinity { vicinity in
             var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
@@ -86,7 +86,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("goes on once at a time")
+    @Test("sharing goes on once at a time")
     func once() async throws {
         try await withVicinity { vicinity in
             let peripheral = try await vicinity.share()
@@ -100,7 +100,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("needs somebody who is logged in, before it needs Bluetooth, and a gateway that names its service")
+    @Test("sharing needs a logged-in user before Bluetooth, and a gateway that names its service")
     func needs() async throws {
         try await withVicinity(isLoggedIn: false) { vicinity in
             let (nearby, session) = (vicinity.nearby, vicinity.session)
@@ -121,7 +121,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("fails when the radio does at once, which is no end of sharing, and may be tried again")
+    @Test("sharing fails when the radio fails at once, which is no end of sharing, and may be retried")
     func failure() async throws {
         try await withVicinity { vicinity in
             var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
@@ -138,7 +138,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("waits some seconds for an adapter that is blocked, then a person is told and it is over")
+    @Test("sharing waits some seconds for a blocked adapter, then reports it and is over")
     func blocked() async throws {
         let fault = BluetoothError.blocked(adapter: "hci0", hard: false)
         try await withVicinity(patience: .init(adapter: .milliseconds(50))) { vicinity in
@@ -157,7 +157,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("waits for its adapter as long as it takes when it is meant for good, and says whether it is on the air")
+    @Test("sharing for good waits for its adapter as long as needed, and says whether it is on the air")
     func endless() async throws {
         try await withVicinity(patience: .init(adapter: .milliseconds(50))) { vicinity in
             let (sharing, peripheral) = try await vicinity.beginSharing()
@@ -176,7 +176,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("ends with whoever asked for it and went before it was on the air")
+    @Test("sharing ends with a caller who went before it was on the air")
     func cancelled() async throws {
         try await withVicinity { vicinity in
             let (sharing, peripheral) = try await vicinity.beginSharing()
@@ -187,7 +187,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("that somebody else ended before it was on the air is told to whoever asked for it")
+    @Test("sharing that somebody else ended before it was on the air fails for its caller")
     func overruled() async throws {
         try await withVicinity { vicinity in
             let (sharing, peripheral) = try await vicinity.beginSharing()
@@ -198,7 +198,7 @@ struct NearbySharingTests {
         }
     }
 
-    @Test("ends also when the radio does not answer any more")
+    @Test("sharing ends even when the radio does not answer any more")
     func deafRadio() async throws {
         try await withVicinity(patience: .init(farewell: .milliseconds(50))) { vicinity in
             vicinity.radio.script.withLock { $0.serveHangs = true }

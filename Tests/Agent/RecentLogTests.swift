@@ -16,7 +16,7 @@ struct RecentLogTests {
                 level: level, message: "\(text)", metadata: ["a": "1"], source: "", file: "", function: "", line: 0))
     }
 
-    @Test("are kept up to a number and a length, in one line each, with their fields")
+    @Test("the newest log entries are kept up to a number and a length, in one line each, with their fields")
     func bounded() throws {
         let recent = RecentLog()
         for number in 0...RecentLog.limit { log("entry \(number)\nin two lines", .warning, to: recent) }
@@ -28,7 +28,7 @@ struct RecentLogTests {
         #expect(recent.entries.last?.text.count == RecentLog.textLimit)
     }
 
-    @Test("reach a follower once each: those before it, then those after")
+    @Test("log entries reach a follower once each: those before it, then those after")
     func followed() async {
         let recent = RecentLog()
         log("before", to: recent)

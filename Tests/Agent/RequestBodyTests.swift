@@ -11,7 +11,7 @@ struct RequestBodyTests {
             knowing: ["topic", "retain", "qos", "user", "device", "grant", "raw", "payload", "encoding", "n"])
     }
 
-    @Test("a member that the route does not know is named, and what it knows")
+    @Test("a body's member that the route does not know is refused by name, with the names that it knows")
     func unknown() throws {
         #expect(
             throws: AgentError.badRequest(
@@ -25,12 +25,12 @@ struct RequestBodyTests {
         }
     }
 
-    @Test("what is no JSON object is refused", arguments: ["", "[]", "7", "{", "\"x\""])
+    @Test("a body that is not a JSON object is refused", arguments: ["", "[]", "7", "{", "\"x\""])
     func noObject(text: String) {
         #expect(throws: AgentError.badRequest(member: "the body", fault: "is not a JSON object")) { try body(text) }
     }
 
-    @Test("a member is read as what it has to be")
+    @Test("a body's member is read as the type that it has to be")
     func members() throws {
         let body = try body(#"{"topic": "a/b", "retain": true, "qos": 2, "user": null}"#)
         #expect(try body.string("topic") == "a/b")
@@ -42,7 +42,7 @@ struct RequestBodyTests {
         #expect(try body.integer("n", in: 0...9, default: 7) == 7)
     }
 
-    @Test("a missing member is named")
+    @Test("a body's missing member is named")
     func missing() {
         #expect(throws: AgentError.badRequest(member: "topic", fault: "is missing")) { try body("{}").string("topic") }
         #expect(throws: AgentError.badRequest(member: "topic", fault: "is missing")) {
@@ -50,7 +50,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test("a decision has to be given: what is missing, or is no word for it, is not taken for a refusal")
+    @Test("a body without a clear decision is refused, and not taken for a refusal")
     func decision() throws {
         #expect(try body(#"{"grant": true}"#).bool("grant"))
         #expect(try !body(#"{"grant": false}"#).bool("grant"))
@@ -64,7 +64,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test("a member of the wrong kind is named")
+    @Test("a body's member of the wrong type is named")
     func wrongKind() {
         #expect(throws: AgentError.badRequest(member: "topic", fault: "is not a string")) {
             try body(#"{"topic": 1}"#).string("topic")
@@ -79,7 +79,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test("a payload is text, or base64 where the encoding says so")
+    @Test("a body's payload is text, or base64 where the encoding says so")
     func payload() throws {
         #expect(try body(#"{"payload": "aGk="}"#).payload("payload") == Array("aGk=".utf8))
         #expect(try body(#"{"payload": "aGk=", "encoding": "text"}"#).payload("payload") == Array("aGk=".utf8))

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Agent
 
-@Suite("Word to systemd", .timeLimit(.minutes(5)))
+@Suite("Service notifications to systemd", .timeLimit(.minutes(5)))
 struct ServiceNotifierTests {
-    @Test("the start, the life and the end of the service are told, each in one datagram")
+    @Test("systemd is told start, life and end of the service, each in one datagram")
     func told() throws {
         try withFolder { folder in
             let systemd = try DatagramReceiver(folder + "/notify")
@@ -21,7 +21,7 @@ struct ServiceNotifierTests {
         }
     }
 
-    @Test("a socket in the abstract name space is reached")
+    @Test("systemd's socket is reached in the abstract name space")
     func abstract() throws {
         let name = "@latchkey-test-\(UUID().uuidString)"
         let systemd = try DatagramReceiver(name)
@@ -30,7 +30,7 @@ struct ServiceNotifierTests {
     }
 
     @Test(
-        "without a socket, or with one that is not there, nothing happens",
+        "nothing happens without systemd's socket, or with one that is not there",
         arguments: [
             [:], ["NOTIFY_SOCKET": "/nowhere/notify"], ["NOTIFY_SOCKET": ""],
             ["NOTIFY_SOCKET": String(repeating: "x", count: 200)],
@@ -42,7 +42,7 @@ struct ServiceNotifierTests {
         #expect(notifier.watchdogInterval == nil)
     }
 
-    @Test("a receiver that does not read holds nobody up for long")
+    @Test("a receiver of service notifications that does not read holds nobody up for long")
     func deaf() throws {
         try withFolder { folder in
             let receiver = try DatagramReceiver(folder + "/notify")

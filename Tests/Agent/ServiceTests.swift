@@ -12,7 +12,7 @@ struct ServiceTests {
 
     private let quick = Backoff(initial: .milliseconds(10), cap: .milliseconds(40), leastShare: 1)
 
-    @Test("one that fails starts again, after delays that grow to a cap")
+    @Test("a service that fails starts again, after delays that grow to a cap")
     func startsAgain() async {
         let delays = AsyncStream.makeStream(of: Duration.self)
         let service = Restarting(backoff: quick, onFailure: { _, delay in delays.continuation.yield(delay) }) {
@@ -23,7 +23,7 @@ struct ServiceTests {
         #expect(seen.all == [.milliseconds(10), .milliseconds(20), .milliseconds(40), .milliseconds(40)])
     }
 
-    @Test("one that waits to start again ends at once when the process is told to stop")
+    @Test("a service that waits to start again ends at once when the process is told to stop")
     func stopsInPause() async {
         let failures = AsyncStream.makeStream(of: Void.self)
         let service = Restarting(
@@ -36,7 +36,7 @@ struct ServiceTests {
         #expect(ContinuousClock.now - start < .seconds(300))
     }
 
-    @Test("one that runs is cancelled when the process is told to stop, and that is no failure")
+    @Test("a running service is canceled when the process is told to stop, which is no failure")
     func stopsRunning() async {
         let started = AsyncStream.makeStream(of: Void.self)
         let failures = Record<Duration>()
@@ -48,7 +48,7 @@ struct ServiceTests {
         #expect(failures.all == [])
     }
 
-    @Test("one that has nothing more to do neither runs again nor ends the others")
+    @Test("a service with nothing more to do neither runs again nor ends the others")
     func ends() async {
         let runs = Record<Bool>()
         let other = AsyncStream.makeStream(of: Void.self)
@@ -81,7 +81,7 @@ struct ServiceTests {
         #expect(Station.outboxName(scopes[1]) == names[1])
     }
 
-    @Test("a board whose definition is missing or faulty is one without parts, and says why")
+    @Test("a board whose definition is missing or faulty has no parts, and says why")
     func boardWithoutDefinition() throws {
         try withFolder { folder in
             let time = BestKnownTime(path: folder + "/clock")

@@ -21,7 +21,7 @@ struct SettingsFileTests {
         try file.set(keyPath, to: words, comparingMachine: false)
     }
 
-    @Test("a survey of no file has every documented key, with the default that the documented file has")
+    @Test("a survey of no settings file has every documented key, with its documented default")
     func survey() throws {
         let preset = try AgentConfiguration.survey(toml: "", path: "test.toml")
         let tables = ["hosts", "brokers", "inbox", "actions", "grants"]
@@ -73,7 +73,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test("the mode stays, links stay, and nothing is left beside the file")
+    @Test("a change of settings keeps mode and links, and leaves nothing beside the file")
     func mode() throws {
         try withFile("[broker]\nport = 1\n") { _, path in
             #expect(chmod(path, 0o640) == 0)
@@ -92,7 +92,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test("a file that does not exist is made with the one setting")
+    @Test("a settings file that does not exist is made with the one setting")
     func made() throws {
         try withFile(nil) { file, path in
             #expect(!file.exists)
@@ -104,7 +104,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test("unknown names, faulty files and what this machine lacks are refused, and nothing is changed")
+    @Test("a change with unknown names, faulty files or missing things is refused, and changes nothing")
     func refused() throws {
         let text = "[api]\noperate = []\n"
         try withFile(text) { file, path in
@@ -127,7 +127,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test("tables of which there may be several are added, changed by their names, and taken out")
+    @Test("tables of a kind in the settings are added, changed by their names, and taken out")
     func tables() throws {
         let text = "# Ours.\n[broker]\nport = 1 # TLS\n"
         try withFile(text) { file, path in
@@ -196,7 +196,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test("a change that somebody else makes meanwhile is found, and not overwritten")
+    @Test("a change of the settings that somebody else makes meanwhile is found, and not overwritten")
     func meanwhile() throws {
         try withFile("before\n") { _, path in
             let replacement = try FileReplacement(of: path)
@@ -210,7 +210,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test("whoever keeps the file locked keeps nobody waiting for good")
+    @Test("a settings file that somebody keeps locked keeps nobody waiting for good")
     func locked() throws {
         try withFile("[broker]\nport = 1\n") { _, path in
             let other = open(path, O_RDONLY | O_CLOEXEC)
@@ -224,7 +224,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test("changes at the same time are all made")
+    @Test("changes of the settings at the same time are all made")
     func together() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "settings-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -66,7 +66,7 @@ struct SettingsTextTests {
             before: "[location]\nlatitude = +0.0\n", after: "[location]\nlatitude = -49.5\n"),
     ]
 
-    @Test("the new value", arguments: rows)
+    @Test("a changed value is written where the old one was or belongs, and all other text stays", arguments: rows)
     func set(row: Row) throws {
         var text = SettingsText(row.before)
         try text.set(#require(SettingsPath(row.path)), to: row.value)
@@ -77,7 +77,7 @@ struct SettingsTextTests {
     }
 
     @Test(
-        "a form that is not understood is left as it is",
+        "a form of settings that is not understood is left as it is",
         arguments: [
             ("broker = { port = 1 }\n", "broker.port", SettingsText.Fault.otherForm),
             ("hosts = [{ host = \"a\" }]\n", "hosts[0].host", .otherForm),
@@ -92,7 +92,7 @@ struct SettingsTextTests {
     }
 
     @Test(
-        "a table is added below the last of its kind, or at the end, and nothing else changes",
+        "a table of settings is added below the last of its kind, or at the end, and nothing else changes",
         arguments: [
             ("", "[[hosts]]\nhost = \"n\"\npublic = true\n"),
             (
@@ -116,7 +116,7 @@ struct SettingsTextTests {
     }
 
     @Test(
-        "what is taken out leaves the rest as it was, with its comments",
+        "a setting that is taken out leaves the rest as it was, with its comments",
         arguments: [
             (
                 "broker", nil as Int?, "host" as String?, "[broker]\nport = 1 # p\nhost = \"a\" # gone\n# end\n",
@@ -141,7 +141,7 @@ struct SettingsTextTests {
     }
 
     @Test(
-        "a place is named by number or by name, and what does not name one says how",
+        "a place in the settings is named by number or by name, and a wrong name says how",
         arguments: [
             ("broker.port", "broker", nil as Int?, "port" as String?), ("hosts[1].public", "hosts", 1, "public"),
             ("hosts[b.example:8443].public", "hosts", 1, "public"), ("actions.lamp.retries", "actions", 0, "retries"),
@@ -160,7 +160,7 @@ struct SettingsTextTests {
     ]
 
     @Test(
-        "what names no place says what does",
+        "a name of no place in the settings says what is wrong with it",
         arguments: [
             ("broker", SettingsEditError.table(keyPath: "broker", keys: ["broker.port"])),
             ("hosts", .array(keyPath: "hosts")),
@@ -176,7 +176,7 @@ struct SettingsTextTests {
     }
 
     @Test(
-        "a path has a table, the number of one in an array, and a key",
+        "a path of settings has a table, the number of one in an array, and a key",
         arguments: [
             ("broker.port", "broker", nil, "port"), ("hosts[0].host", "hosts", 0, "host"),
             ("inbox[12].limit_bytes", "inbox", 12, "limit_bytes"),
@@ -188,7 +188,7 @@ struct SettingsTextTests {
     }
 
     @Test(
-        "what is no path is none",
+        "a text that is no path of settings is refused",
         arguments: [
             "", "broker", "broker.", ".port", "a.b.c", "a[].b", "a[x].b", "a[0][1].b", "a[-1].b", "A.b", "a b.c",
         ])

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Agent
 
-@Suite("When the session is offered")
+@Suite("Keeper of sharing")
 struct SharingKeeperTests {
-    @Test("always: from the beginning, after each log-in, and again when it ended by itself")
+    @Test("sharing set to always begins at the start, after each log-in, and after an end by itself")
     func always() {
         var keeper = SharingKeeper(.always)
         #expect(keeper.take(.ready) == [.offer])
@@ -21,7 +21,7 @@ struct SharingKeeperTests {
         #expect(keeper.take(.ended(.requested)) == [], "who ended it has said why")
     }
 
-    @Test("always, but a person has ended it: not by itself any more, until the next log-in")
+    @Test("sharing set to always that a person ended begins again only with the next log-in")
     func unwanted() {
         var keeper = SharingKeeper(.always)
         #expect(keeper.take(.unwanted) == [])
@@ -33,7 +33,7 @@ struct SharingKeeperTests {
     }
 
     @Test(
-        "otherwise never by itself, but what somebody began ends with their log-in",
+        "sharing not set to always never begins by itself, and ends when its user changes",
         arguments: [
             ProximitySettings.Share.never, .button,
         ])
@@ -46,7 +46,7 @@ struct SharingKeeperTests {
         #expect(keeper.take(.loggedOut) == [.endForFormerUser])
     }
 
-    @Test("somebody's wish to end it counts, the agent's own end does not")
+    @Test("a person's wish to end sharing counts, and the agent's own end does not")
     func wishes() {
         #expect(SharingKeeper.Change(ProximityEvent.sharingEndRequested(by: .button)) == .unwanted)
         #expect(SharingKeeper.Change(ProximityEvent.sharingEndRequested(by: .user("0"))) == .unwanted)
@@ -54,7 +54,7 @@ struct SharingKeeperTests {
         #expect(SharingKeeper.Change(ProximityEvent.sharingStopped(.requested)) == nil)
     }
 
-    @Test("a locked session is offered to nobody, and again once it is unlocked")
+    @Test("a locked session is shared with nobody, and again once it is unlocked")
     func locks() {
         func change(_ event: SessionLockEvent) -> SharingKeeper.Change? {
             SharingKeeper.Change(AgentEvent(.gateway(.sessionLock(event)), at: Self.date))
@@ -64,7 +64,7 @@ struct SharingKeeperTests {
     }
 
     @Test(
-        "a trouble ends with the event that says so, and with no other",
+        "a trouble of the agent ends with the event that says so, and with no other",
         arguments: [
             (brokerFailed, connected, true), (sharingFailed, .proximity(.sharingStarted), true),
             (interrupted, .proximity(.sharingStarted), true), (interrupted, .proximity(.sharingStopped(.done)), true),
@@ -96,7 +96,7 @@ struct SharingKeeperTests {
             from: nil, to: GatewayIdentity(host: "gw.example", port: 8443, prefix: "")))
 }
 
-@Suite("Taps of the button")
+@Suite("Taps of the sharing button")
 struct LoneTapsTests {
     private let timing = ButtonGestures.Timing()
 
@@ -110,21 +110,21 @@ struct LoneTapsTests {
         }
     }
 
-    @Test("a short press is one, a long one is not")
+    @Test("a short press of the button is a tap, and a long one is not")
     func short() {
         #expect(taps([(0, 150), (2000, 2100)]) == [true, true])
         #expect(taps([(0, 1499)]) == [true])
         #expect(taps([(0, 1500)]) == [false])
     }
 
-    @Test("the second of a pair is none: it ends sharing, and must not begin it again")
+    @Test("the second press of a pair is not a tap: it ends sharing, and must not begin it again")
     func pair() {
         #expect(taps([(0, 100), (300, 400)]) == [true, false])
         #expect(taps([(0, 100), (499, 600)]) == [true, false])
         #expect(taps([(0, 100), (500, 600)]) == [true, true])
     }
 
-    @Test("is known once no second press can have begun, and told once")
+    @Test("a tap is known once no second press can have begun, and reported once")
     func known() {
         var taps = LoneTaps(timing)
         /// Whether a press of 100 ms is known to stand alone at these times.
@@ -137,7 +137,7 @@ struct LoneTapsTests {
         #expect(known(pressed: 2000) + known(pressed: 2200, watched: 9000) == [false])
     }
 
-    @Test("one that answers a question, or began or ended while one waited, is none")
+    @Test("a press that answers a question, or overlaps one that waits, is not a tap")
     func answers() {
         #expect(taps([(0, 100)]) { _ in true } == [false])
         #expect(taps([(0, 100)]) { $0 == 0 } == [false])

@@ -83,7 +83,7 @@ struct SlowReaderTests {
     }
 
     @Test(
-        "loses its oldest messages and learns how many, while one beside it gets them all",
+        "a slow reader loses its oldest messages and learns how many, while another gets them all",
         arguments: [StreamForm.lines, .frames], [false, true])
     func besideQuick(form: StreamForm, mayOffer: Bool) async throws {
         try await withFolder { folder in
@@ -125,7 +125,7 @@ struct SlowReaderTests {
         }
     }
 
-    @Test("gets nothing any more once its subscription has ended, also of what it was about to get")
+    @Test("a slow reader gets nothing any more once its subscription has ended")
     func behindAtTheEnd() async throws {
         try await withFolder { folder in
             let outbox = try await Outbox.open(at: folder + "/outbox.db", durability: .memory)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The state directory")
 struct StateDirectoryTests {
-    @Test("is made for its owner alone")
+    @Test("the state directory is made for its owner alone")
     func made() throws {
         try withFolder { folder in
             let directory = try StateDirectory(folder + "/state")
@@ -18,7 +18,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("is refused when others may look into it", arguments: [0o755, 0o750, 0o701])
+    @Test("the state directory is refused when others may look into it", arguments: [0o755, 0o750, 0o701])
     func open(mode: Int) throws {
         try withFolder { folder in
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
@@ -31,7 +31,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("has one owner at a time, and another after that")
+    @Test("the state directory has one owner at a time, and another after that")
     func owner() throws {
         try withFolder { folder in
             do {
@@ -45,7 +45,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("says why it cannot be used")
+    @Test("the state directory says why it cannot be used")
     func unusable() throws {
         try withFolder { folder in
             #expect(throws: AgentError.stateDirectory(path: folder + "/a/b", reason: "No such file or directory")) {
@@ -59,7 +59,7 @@ struct StateDirectoryTests {
     }
 
     @Test(
-        "that belongs to another user is refused, also by root, and whose it is, is said",
+        "a state directory of another user is refused with that user's name, even for root",
         .enabled(if: geteuid() == 0, "only root gives files away"))
     func ofOther() throws {
         try withFolder { folder in
@@ -77,7 +77,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("leads nobody elsewhere: no file in it is opened through a link")
+    @Test("the state directory leads nobody elsewhere: no file in it is opened through a link")
     func links() async throws {
         try await withFolder { folder in
             let (state, elsewhere) = ("\(folder)/state", "\(folder)/elsewhere")

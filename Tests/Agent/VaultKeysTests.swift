@@ -5,7 +5,7 @@ import Vault
 
 @testable import Agent
 
-@Suite("What opens the vault", .timeLimit(.minutes(5)))
+@Suite("Keys that open the vault", .timeLimit(.minutes(5)))
 struct VaultKeysTests {
     private func settings(_ slot: VaultSettings.Slot, passphraseFile: String = "", keyFile: String = "")
         -> VaultSettings
@@ -23,7 +23,7 @@ struct VaultKeysTests {
     }
 
     @Test(
-        "without a credentials directory of systemd the credential is missing, and its name is told",
+        "a vault key without a credentials directory of systemd is missing by its name",
         arguments: [
             VaultSettings.Slot.systemdCredential, .passphrase,
         ])
@@ -33,7 +33,7 @@ struct VaultKeysTests {
         }
     }
 
-    @Test("each setting gives the kind of key it names")
+    @Test("each vault setting gives the kind of key it names")
     func kinds() throws {
         try withFolder { folder in
             try write("secret", folder + "/latchkey-vault")

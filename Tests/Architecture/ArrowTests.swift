@@ -43,7 +43,7 @@ private let owners: [String: Set<String>] = [
 private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-@Suite("The arrows between the rooms point down")
+@Suite("Arrows between the rooms")
 struct ArrowTests {
     /// A target of the manifest, as `swift package dump-package` prints it: that reads the manifest alone, so it
     /// neither resolves dependencies nor waits for the build that runs this test.
@@ -69,7 +69,7 @@ struct ArrowTests {
         }
     }
 
-    @Test("in the manifest")
+    @Test("the manifest has only dependencies that the map of the rooms allows")
     func manifest() async throws {
         let targets = try await Manifest.read().targets.filter { ["regular", "executable"].contains($0.type) }
         let rooms = targets.filter { allowed[$0.name] != nil }
@@ -82,7 +82,7 @@ struct ArrowTests {
         }
     }
 
-    @Test("in the sources, where a forgotten dependency would still compile", arguments: allowed.keys.sorted())
+    @Test("the sources import only rooms and libraries that the map allows", arguments: allowed.keys.sorted())
     func sources(room: String) throws {
         for (file, imported) in try imports(of: room) {
             if let expected = owners[imported] {
@@ -93,7 +93,7 @@ struct ArrowTests {
         }
     }
 
-    @Test("and the agent never names all of Foundation, which would bring 45 MB of ICU")
+    @Test("the agent never imports all of Foundation, which would bring 45 MB of ICU")
     func foundation() throws {
         for room in allowed.keys where !["GatewayLab", "latchkey-lab"].contains(room) {
             for (file, imported) in try imports(of: room) {
@@ -104,7 +104,7 @@ struct ArrowTests {
 
     /// A library that uses Apple's Network where there is one finds ours instead: whether it then compiles depends on
     /// the order in which modules are built.
-    @Test("and no room has the name of a module that a dependency looks for")
+    @Test("no room has the name of a module that a dependency looks for")
     func names() async throws {
         let found = try await Program.found.run([
             "grep", "-rhoE", "--include=*.swift", #"canImport\([A-Za-z_0-9]+"#, root.path + "/.build/checkouts",

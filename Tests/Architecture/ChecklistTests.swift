@@ -40,7 +40,7 @@ struct ChecklistTests {
         return numbers
     }
 
-    @Test("of the gateway's is proven in every number by a test that names it, and tests name no other")
+    @Test("each number of the gateway's checklist is named by a test, and tests name no other")
     func gateway() throws {
         let demanded = try Self.demanded(by: "mag.md", below: "### 14.2 Checklist")
         #expect(demanded == Array(1...70))
@@ -49,7 +49,7 @@ struct ChecklistTests {
         #expect(named.subtracting(demanded).sorted() == [])
     }
 
-    @Test("of M-Pin's is proven in every number by a test that names it, and tests name no other")
+    @Test("each number of M-Pin's checklist is named by a test, and tests name no other")
     func mpin() throws {
         let demanded = try Self.demanded(by: "mpin.md", below: "## 10. Conformance checklist")
         #expect(demanded == Array(1...42))
@@ -58,7 +58,7 @@ struct ChecklistTests {
         #expect(named.subtracting(demanded).sorted() == [])
     }
 
-    @Test("and the search finds what it is for")
+    @Test("the search for checklist numbers finds those of the named protocol only")
     func search() {
         #expect(Self.named(of: "MAG", in: "is refused (MAG 4.5, MAG checklist 63, 49, 51)") == [63, 49, 51])
         #expect(Self.named(of: "MAG", in: "OAMMS checklist 90") == [])

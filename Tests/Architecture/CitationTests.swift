@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A section's number says nothing without its document: "MAG 7.3" is found in docs/protocols, "7.3" nowhere.
-@Suite("Section numbers name their documents")
+@Suite("Section numbers of documents")
 struct CitationTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

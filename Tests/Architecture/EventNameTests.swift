@@ -3,7 +3,7 @@ import Testing
 
 /// The names of events are for output. What the program does about an event it decides by the event's case: the
 /// compiler then finds every place that a new event, or a renamed one, concerns.
-@Suite("Nothing is decided by the name of an event")
+@Suite("Decisions by the name of an event")
 struct EventNameTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources")
@@ -41,7 +41,7 @@ struct EventNameTests {
         return patterns.contains { text.range(of: $0, options: .regularExpression) != nil }
     }
 
-    @Test("in the rooms that see the event itself")
+    @Test("nothing is decided by an event's name in the rooms that see the event itself")
     func undecided() throws {
         let families = try Self.families()
         #expect(
@@ -56,7 +56,7 @@ struct EventNameTests {
     }
 
     @Test(
-        "and the search finds what it is for",
+        "the search finds decisions by the name of an event",
         arguments: [
             #"for await event in events where event.name == "broker.connected" {"#,
             #"case "gateway.user-did-authenticate": self = .loggedIn"#,

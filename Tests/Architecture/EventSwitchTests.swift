@@ -3,7 +3,7 @@ import Testing
 
 /// A decision about an event names each case: a new event then fails to compile wherever somebody has to think of it.
 /// With a `default`, an event by which the identity is lost would be passed over in silence.
-@Suite("A switch over an event has no default")
+@Suite("Switches over an event")
 struct EventSwitchTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources")
@@ -44,7 +44,7 @@ struct EventSwitchTests {
         return found
     }
 
-    @Test("in the rooms that see the event itself", arguments: rooms)
+    @Test("no switch over an event has a default in the rooms that see the event itself", arguments: rooms)
     func complete(room: String) throws {
         let folder = Self.sources.appending(path: room)
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
@@ -57,7 +57,7 @@ struct EventSwitchTests {
     }
 
     @Test(
-        "the search finds a default of an event, and only that one",
+        "the search finds a default in a switch over an event, and only that one",
         arguments: [
             ("switch event {\ncase .connected: break\ndefault: continue\n}", [3]),
             ("    switch event.source.ofAnyAccount {\n    case .own: break\n    default: continue\n    }", [3]),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What systemd itself thinks of the unit: 0 is a program that can do nothing, 10 one that may do everything.
-@Suite("The shipped service is exposed little", .timeLimit(.minutes(5)))
+@Suite("Exposure of the shipped service", .timeLimit(.minutes(5)))
 struct ExposureTests {
     private static let analyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"].first {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -18,16 +18,16 @@ struct ExposureTests {
     ]
 
     @Test(
-        "its unit scores at most 2.0, with the drop-ins for Bluetooth and a keypad too",
+        "the agent's unit scores at most 2.0, with the drop-ins for Bluetooth and a keypad too",
         arguments: [nil] + signs.keys.sorted())
     func score(dropIn: String?) async throws {
         try await expectLittleExposure(of: "latchkey.service", dropIn: dropIn)
     }
 
-    @Test("the unit of actions, which runs what messages start, scores no more")
+    @Test("the unit of actions scores no more exposure than the agent's")
     func actions() async throws { try await expectLittleExposure(of: "latchkey-actions@.service", dropIn: nil) }
 
-    @Test("the unit that wipes the enrollment of the first boot, as root, scores little too")
+    @Test("the unit that wipes the enrollment of the first boot, as root, scores little exposure")
     func firstBoot() async throws { try await expectLittleExposure(of: "latchkey-first-boot@.service", dropIn: nil) }
 
     private func expectLittleExposure(of name: String, dropIn: String?) async throws {
@@ -52,13 +52,13 @@ struct ExposureTests {
         for (name, sign) in Self.signs { #expect(text.contains(sign) == (dropIn == name), "\(sign)") }
     }
 
-    @Test("its memory, in which keys lie, is never swapped to a disk")
+    @Test("the agent's memory, in which keys lie, is never swapped to a disk")
     func swap() throws {
         let unit = try String(contentsOf: Self.units.appending(path: "latchkey.service"), encoding: .utf8)
         #expect(unit.contains("\nMemorySwapMax=0\n"))
     }
 
-    @Test("its policy of the system bus allows the agent to talk to bluetoothd, and nobody anything else")
+    @Test("the agent's bus policy allows it to talk to bluetoothd, and nobody anything else")
     func busPolicy() throws {
         let policy = try String(contentsOf: Self.units.appending(path: "latchkey-dbus.conf"), encoding: .utf8)
         let rules = policy.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -67,7 +67,7 @@ struct ExposureTests {
             rules == [#"<policy user="latchkey">"#, #"<deny own="*"/>"#, #"<allow send_destination="org.bluez"/>"#])
     }
 
-    @Test("its unit bounds memory and tasks: held back before it is ended, and by less than the smallest board has")
+    @Test("the agent's unit bounds memory and tasks below the smallest board, and slows before it ends")
     func bounds() throws {
         let unit = try String(contentsOf: Self.units.appending(path: "latchkey.service"), encoding: .utf8)
         func value(_ name: String, _ suffix: String = "") throws -> Int {

@@ -4,7 +4,7 @@ import Testing
 
 /// What gives or takes a private key's bytes is `@_spi(KeyBytes)`: who wants it has to ask for it by name, which is
 /// seen here.
-@Suite("A private key's bytes are seen by Vault and Cryptography alone")
+@Suite("Access to a private key's bytes")
 struct KeyBytesTests {
     private static let allowed: Set<String> = [
         "Vault", "Cryptography",
@@ -35,7 +35,7 @@ struct KeyBytesTests {
             .map { ($0, try String(contentsOf: folder.appending(path: $0), encoding: .utf8)) }
     }
 
-    @Test("no other room imports them")
+    @Test("no room but Vault and Cryptography imports a private key's bytes")
     func imports() throws {
         var rooms: Set<String> = []
         for (path, text) in try Self.files(of: "Sources") {
@@ -71,7 +71,7 @@ struct KeyBytesTests {
         return parts.dropFirst().map { Declaration(head: $0[0], body: $0.joined(separator: "\n")) }
     }
 
-    @Test("in Cryptography they are opened only where the declaration says so, in one file")
+    @Test("a private key's bytes are opened in Cryptography only in the one declared file")
     func openers() throws {
         var marked = 0
         for (path, text) in try Self.files(of: "Sources/Cryptography")
@@ -86,7 +86,7 @@ struct KeyBytesTests {
     }
 
     /// Bytes, texts and handles could be those of the key.
-    @Test("and no public member of a private key gives bytes, text or a pointer, or takes them")
+    @Test("no public member of a private key gives bytes, text or a pointer, or takes them")
     func members() throws {
         let carriers = /SecretBytes|\[UInt8\]|\bString\b|\bData\b|Unsafe\w*Pointer|OpaquePointer/
         var seen = 0
@@ -107,7 +107,7 @@ struct KeyBytesTests {
         #expect(seen >= 4, "the search finds the members there are")
     }
 
-    @Test("and the compiler refuses who has not asked", .timeLimit(.minutes(8)))
+    @Test("the compiler refuses a private key's bytes to code that has not asked for them", .timeLimit(.minutes(8)))
     func compiler() async throws {
         let use = """
             func f(_ key: PrivateKey) throws -> SecretBytes { try key.pkcs8() }

@@ -12,7 +12,7 @@ struct OperationTests {
         func change(in operation: borrowing Operation) async {}
         """
 
-    @Test("is lent to an operation, and handed on", .timeLimit(.minutes(8)))
+    @Test("the proof of an operation is lent to it, and handed on", .timeLimit(.minutes(8)))
     func lent() async throws {
         let errors = try await Self.errors(
             """
@@ -24,7 +24,8 @@ struct OperationTests {
     }
 
     @Test(
-        "cannot be forgotten, made, kept or taken from operations of another kind", .timeLimit(.minutes(8)),
+        "the proof of an operation cannot be forgotten, made, kept or taken from other operations",
+        .timeLimit(.minutes(8)),
         arguments: [
             "func f() async { await change() }",
             "func f() async { await change(in: Operation()) }",

@@ -1,4 +1,5 @@
-"""Backlog: readings queued while the broker is away, then sent, beside libmosquitto alone; memory, bytes written, and the time to open the store."""
+"""Backlog: readings queued while the broker is away, then sent, beside libmosquitto alone; memory, bytes written, and
+the time to open the store."""
 
 import subprocess
 import time
@@ -39,8 +40,10 @@ class Use:
     def end(self, readings, wall=None):
         self.look()
         wall = wall or time.monotonic() - self.start
-        return {"seconds": wall, "rate": readings / wall, "cpu": cpu_seconds(self.process) - self.cpu, "anonymous": self.peak,
-                "written": (self.bytes() - self.written) / readings}
+        return {
+            "seconds": wall, "rate": readings / wall, "cpu": cpu_seconds(self.process) - self.cpu,
+            "anonymous": self.peak, "written": (self.bytes() - self.written) / readings
+        }
 
 
 def opening(ground, board):
@@ -59,7 +62,8 @@ def queue(ground, board, readings):
         count = min(piece, readings - first)
         lines(source, count, f"backlog-{first}")
         with source.open("rb") as stdin, (ground.folder / "program.log").open("wb") as log:
-            ended = run([ground.latchkey, "publish", "bench", "--lines", "--socket", board.socket], stdin=stdin, stdout=log, stderr=log)
+            ended = run([ground.latchkey, "publish", "bench", "--lines", "--socket", board.socket], stdin=stdin,
+                        stdout=log, stderr=log)
         spent += ended.wall
         if ended.status:
             raise BenchError("latchkey publish failed: " + (ground.folder / "program.log").read_text()[-300:])
@@ -81,12 +85,14 @@ def drain(ground, board, readings):
     while board.status("outbox", "depth"):
         use.look()
         if time.monotonic() > deadline:
-            raise BenchError(f"{board.status('outbox', 'depth')} of {readings} readings are left after {deadline - use.start:.0f} s")
+            raise BenchError(
+                f"{board.status('outbox', 'depth')} of {readings} readings are left after {deadline - use.start:.0f} s")
         time.sleep(0.1)
     found = {**use.end(readings), "broker": cpu_seconds(ground.broker.pid) - broker}
     # The broker counts for itself what it was given, and tells each second.
     counter = Onlooker(ground.plain_port, "$SYS/broker/publish/messages/received")
-    await_true(60, f"the broker's word of {readings} readings", lambda: any(int(text) >= readings for text in list(counter.seen)))
+    await_true(60, f"the broker's word of {readings} readings",
+               lambda: any(int(text) >= readings for text in list(counter.seen)))
     counter.close()
     return found
 
@@ -94,21 +100,29 @@ def drain(ground, board, readings):
 def ceiling(ground, peer, topic, options):
     """What the broker takes of libmosquitto alone, which has nothing to read, keep or remove."""
     program = ground.folder / "bare-publisher"
-    subprocess.run(["cc", "-O2", "-o", program, Path(__file__).with_name("ceiling.c"), "-lmosquitto", "-lssl", "-lcrypto"], check=True)
+    subprocess.run(
+        ["cc", "-O2", "-o", program,
+         Path(__file__).with_name("ceiling.c"), "-lmosquitto", "-lssl", "-lcrypto"], check=True)
     found = {}
     for form in ("direct", "together"):
         broker = cpu_seconds(ground.broker.pid)
         done = subprocess.run(
-            [program, form, str(options.window), str(options.readings), str(SIZE), topic, "localhost", str(peer.port), peer.client_id, peer.user,
-             peer.password, *(f"{peer.folder}/{name}.pem" for name in ("ca", "cert", "key"))], check=True, capture_output=True, text=True, timeout=600)
+            [program, form, str(options.window), str(options.readings), str(SIZE), topic, "localhost", str(peer.port),
+             peer.client_id, peer.user, peer.password,
+             *(f"{peer.folder}/{name}.pem" for name in ("ca", "cert", "key"))],
+            check=True, capture_output=True, text=True, timeout=600)
         seconds, cpu = map(float, done.stdout.split())
-        found[form] = {"seconds": seconds, "rate": options.readings / seconds, "cpu": cpu, "broker": cpu_seconds(ground.broker.pid) - broker}
+        found[form] = {
+            "seconds": seconds, "rate": options.readings / seconds, "cpu": cpu,
+            "broker": cpu_seconds(ground.broker.pid) - broker
+        }
         say(f"libmosquitto alone, {form}: {found[form]['rate']:.0f} a second")
     return found
 
 
 def measure(ground, options):
-    board = ground.board("backlog", outbox={"limit_bytes": options.readings * 512 + (64 << 20)}, broker={"window": options.window}).start().enroll()
+    board = ground.board("backlog", outbox={"limit_bytes": options.readings * 512 + (64 << 20)},
+                         broker={"window": options.window}).start().enroll()
     peer, topic = ground.peer("ceiling"), board.topics + "/bench"
     board.stop()
     empty = opening(ground, board)
@@ -120,32 +134,41 @@ def measure(ground, options):
     board.stop()
     full = opening(ground, board)
     if board.status("outbox", "depth") != options.readings:
-        raise BenchError(f"{board.status('outbox', 'depth')} of {options.readings} readings are there after the restart")
+        raise BenchError(
+            f"{board.status('outbox', 'depth')} of {options.readings} readings are there after the restart")
     # The agent waits longer with every attempt that fails: it begins anew with the broker there.
     board.stop()
     ground.run_broker()
     drained = drain(ground, board, options.readings)
-    return {"readings": options.readings, "bytes": SIZE, "window": options.window, "queued": queued, "drained": drained, "empty": empty, "full": full,
-            "file": size, "ceiling": ceiling(ground, peer, topic, options)}
+    return {
+        "readings": options.readings, "bytes": SIZE, "window": options.window, "queued": queued, "drained": drained,
+        "empty": empty, "full": full, "file": size, "ceiling": ceiling(ground, peer, topic, options)
+    }
 
 
 def tables(result):
     readings, drained, alone = result["readings"], result["drained"], result["ceiling"]
-    rows = [[name, f"{at['seconds']:.1f}", f"{at['rate']:.0f}", f"{at['cpu'] * 1e6 / readings:.1f}",
-             f"{at['broker'] * 1e6 / readings:.1f}" if "broker" in at else "–", f"{at['written']:.0f}" if "written" in at else "–",
-             f"{at['anonymous'] / 1e3:.1f}" if "anonymous" in at else "–"]
-            for name, at in (("queued", result["queued"]), ("drained", drained), ("libmosquitto alone", alone["direct"]),
-                             ("libmosquitto alone, a write for many", alone["together"]))]
+    rows = [[
+        name, f"{at['seconds']:.1f}", f"{at['rate']:.0f}", f"{at['cpu'] * 1e6 / readings:.1f}",
+        f"{at['broker'] * 1e6 / readings:.1f}" if "broker" in at else "–",
+        f"{at['written']:.0f}" if "written" in at else "–", f"{at['anonymous'] / 1e3:.1f}" if "anonymous" in at else "–"
+    ] for name, at in (("queued", result["queued"]), ("drained", drained), ("libmosquitto alone", alone["direct"]),
+                       ("libmosquitto alone, a write for many", alone["together"]))]
     peak = max(result["queued"]["anonymous"], drained["anonymous"])
     full, empty = result["full"], result["empty"]
     most = max(at["rate"] for at in alone.values())
-    return [Table(
-        f"A backlog of {readings} readings of {result['bytes']} bytes",
-        ["", "s", "a second", "CPU each, µs", "broker's CPU each, µs", "bytes written each", "anonymous at most, MB"], rows,
-        [f"Drained: {verdict(drained['rate'], RATE_AIM, 'a second', digits=0, least=True)}. Of libmosquitto alone, with the same window of "
-         f"{result['window']} messages and no outbox, the broker takes {most:.0f} a second at most: the agent reaches {drained['rate'] / most:.2f} of that.",
-         f"Anonymous memory, at most {peak / 1e3:.1f} MB, aim ≤ {MEMORY_AIM / 1e3:g} MB: {'met' if peak <= MEMORY_AIM else 'missed'}.",
-         f"The store has {result['file'] / 1e6:.0f} MB. From exec until it is open: {full['open'] * 1e3:.0f} ms full, "
-         f"{empty['open'] * 1e3:.0f} ms empty.",
-         "Bytes written are those that the agent caused to be sent to the disk (write_bytes of /proc/PID/io), for each reading. "
-         "Readings are handed over by `latchkey publish --lines`, whose time counts."])]
+    return [
+        Table(f"A backlog of {readings} readings of {result['bytes']} bytes", [
+            "", "s", "a second", "CPU each, µs", "broker's CPU each, µs", "bytes written each", "anonymous at most, MB"
+        ], rows, [
+            f"Drained: {verdict(drained['rate'], RATE_AIM, 'a second', digits=0, least=True)}. Of libmosquitto "
+            f"alone, with the same window of {result['window']} messages and no outbox, the broker takes {most:.0f} "
+            f"a second at most: the agent reaches {drained['rate'] / most:.2f} of that.",
+            f"Anonymous memory, at most {peak / 1e3:.1f} MB, aim ≤ {MEMORY_AIM / 1e3:g} MB: "
+            f"{'met' if peak <= MEMORY_AIM else 'missed'}.",
+            f"The store has {result['file'] / 1e6:.0f} MB. From exec until it is open: {full['open'] * 1e3:.0f} ms "
+            f"full, {empty['open'] * 1e3:.0f} ms empty.",
+            "Bytes written are those that the agent caused to be sent to the disk (write_bytes of /proc/PID/io), "
+            "for each reading. Readings are handed over by `latchkey publish --lines`, whose time counts."
+        ])
+    ]

@@ -29,7 +29,8 @@ class Ended:
 def run(words, stdin=None, timeout=300, **more):
     """Runs a program to its end."""
     start = time.monotonic()
-    process = subprocess.Popen([str(word) for word in words], stdin=stdin if stdin is not None else subprocess.DEVNULL, **more)
+    process = subprocess.Popen([str(word) for word in words], stdin=stdin if stdin is not None else subprocess.DEVNULL,
+                               **more)
     deadline = start + timeout
     pidfd = os.pidfd_open(process.pid)
     try:
@@ -71,7 +72,9 @@ def woken(before, after):
 def memory(process):
     """Kilobytes of a process, and its threads."""
     rollup, status = fields(f"/proc/{process}/smaps_rollup"), fields(f"/proc/{process}/status")
-    return {"rss": status["VmRSS"], "anonymous": rollup["Anonymous"], "pss": rollup["Pss"], "threads": status["Threads"]}
+    return {
+        "rss": status["VmRSS"], "anonymous": rollup["Anonymous"], "pss": rollup["Pss"], "threads": status["Threads"]
+    }
 
 
 def median(values):
@@ -101,7 +104,8 @@ class Table:
         rows = [[str(cell) for cell in row] for row in [self.header, *self.rows]]
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.header))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-        return "\n".join([self.title, "", *("  " + line for line in lines), *(["", *self.notes] if self.notes else [])]) + "\n"
+        notes = ["", *self.notes] if self.notes else []
+        return "\n".join([self.title, "", *("  " + line for line in lines), *notes]) + "\n"
 
     def markdown(self):
         rows = [self.header, ["---"] * len(self.header), *self.rows]
@@ -112,7 +116,8 @@ class Table:
 def verdict(value, limit, unit, digits=2, least=False):
     """A figure with its unit, and what it is to keep to."""
     met = value >= limit if least else value <= limit
-    return f"{value:.{digits}f} {unit} (aim: at {'least' if least else 'most'} {limit:g}, {'met' if met else '**missed**'})"
+    bound, outcome = "least" if least else "most", "met" if met else "**missed**"
+    return f"{value:.{digits}f} {unit} (aim: at {bound} {limit:g}, {outcome})"
 
 
 def version(words, pattern=r"\d+\.\d+[\w.+-]*"):
@@ -133,7 +138,8 @@ def machine(folder):
     """What the figures hold for."""
     processor = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
                       if line.startswith("model name")), platform.machine())
-    system = json.loads(subprocess.run(["findmnt", "-J", "-T", folder], check=False, capture_output=True, text=True).stdout or "{}")
+    system = json.loads(
+        subprocess.run(["findmnt", "-J", "-T", folder], check=False, capture_output=True, text=True).stdout or "{}")
     disk = system.get("filesystems", [{}])[0].get("fstype", "unknown")
     return {
         "processor": processor, "cores": os.cpu_count(), "memory MiB": fields("/proc/meminfo")["MemTotal"] // 1024,

@@ -1,6 +1,6 @@
-"""Flash: bytes, syncs and pages that a message costs the disk of a board, while the broker is there, while it is away and
-afterwards, beside other programs that keep messages; and which of them a kill and a power cut lose. Needs root, and a kernel
-with tracefs and loop devices.
+"""Flash: bytes, syncs and pages that a message costs the disk of a board, while the broker is there, while it is away
+and afterwards, beside other programs that keep messages; and which of them a kill and a power cut lose. Needs root, and
+a kernel with tracefs and loop devices.
 """
 
 import concurrent.futures
@@ -32,18 +32,22 @@ CUTS = [("connected", "killed"), ("connected", "power cut"), ("away", "killed"),
 
 def add_options(parser):
     parser.add_argument("--size", type=int, default=190, metavar="BYTES", help="payload of a message, 64 to 4096 (190)")
-    parser.add_argument("--warm-up", type=int, default=2000, metavar="MESSAGES",
-                        help="messages that Latchkey keeps and sends before anything counts: a log that still grows costs more than one "
-                        "that is reused (2000)")
+    parser.add_argument(
+        "--warm-up", type=int, default=2000, metavar="MESSAGES",
+        help="messages that Latchkey keeps and sends before anything counts: a log that still grows costs more "
+             "than one that is reused (2000)")
     parser.add_argument("--rate", type=float, default=2, help="messages a second that come one by one (2)")
     parser.add_argument("--seconds", type=float, default=30, help="how long they come, connected and away each (30)")
-    parser.add_argument("--burst", type=int, default=1000, help="messages that come at once, connected and away each (1000)")
-    parser.add_argument("--cuts", type=int, default=3, help="kills, and power cuts, of each program, connected and away each (3)")
+    parser.add_argument("--burst", type=int, default=1000,
+                        help="messages that come at once, connected and away each (1000)")
+    parser.add_argument("--cuts", type=int, default=3,
+                        help="kills, and power cuts, of each program, connected and away each (3)")
     parser.add_argument("--settle", type=float, default=8,
                         help="seconds after each situation in which what a program writes later belongs to it (8)")
     parser.add_argument("--quick", action="store_true", help="a smaller run within a minute: " + ", ".join(
         f"--{name} {value:g}" for name, value in QUICK.items()) + ", and those only away")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="the page whose part made by this is replaced, or added")
+    parser.add_argument("--report", type=Path, metavar="FILE",
+                        help="the page whose part made by this is replaced, or added")
 
 
 class Run:
@@ -121,9 +125,12 @@ class Run:
         for device, left in self.trace.take().items():
             found[device].add_left(left)
         self.situations[name] = {
-            "messages": len(numbers), "seconds": time.monotonic() - start,
-            "programs": {program.name: {"messages": sampled.get(program.name, len(numbers)), **found[program.disk.device].figures()}
-                         for program in self.programs}}
+            "messages": len(numbers), "seconds": time.monotonic() - start, "programs": {
+                program.name: {
+                    "messages": sampled.get(program.name, len(numbers)), **found[program.disk.device].figures()
+                } for program in self.programs
+            }
+        }
         say(f"flash: {name}: {len(numbers)} messages, {time.monotonic() - start:.0f} s")
         return numbers
 
@@ -149,7 +156,8 @@ class Run:
         for program in self.programs:
             program.disk.sync()
         # Not by the number of this process, which another has in another namespace.
-        self.trace = flash_trace.Trace(self.tracing, self.tracing.parent.name, [program.disk.device for program in self.programs])
+        self.trace = flash_trace.Trace(self.tracing, self.tracing.parent.name,
+                                       [program.disk.device for program in self.programs])
         try:
             waiting = []
             rate = f"{self.options.rate:g} a second"
@@ -167,13 +175,15 @@ class Run:
         self.proxy.gate(True)
         for program in programs:
             if program.forwards_later:
-                await_true(RETURN, f"what waited in {program.title}", lambda p=program: self.arrivals.of(p).issuperset(waiting), 0.2)
+                await_true(RETURN, f"what waited in {program.title}",
+                           lambda p=program: self.arrivals.of(p).issuperset(waiting), 0.2)
         return waiting
 
     # -- what is lost
 
     def cut(self, presence, end):
-        """Ends every program with the answer to its last message. Returns how many of the answered messages never arrived."""
+        """Ends every program with the answer to its last message. Returns how many of the answered messages never
+        arrived."""
         self.proxy.gate(presence == "connected", resetting=presence != "connected")
         numbers = [*self.steadily(SLOW, EVERY), *self.numbers(FAST)]
 
@@ -186,8 +196,12 @@ class Run:
         self.each(strike)
         self.proxy.gate(True)
         self.start()
-        lost = {program.name: len(program.answered.intersection(numbers) - self.arrivals.of(program)) for program in self.given}
-        say(f"flash: {presence}, {end}: lost of {len(numbers)}: " + ", ".join(f"{name} {count}" for name, count in lost.items()))
+        lost = {
+            program.name: len(program.answered.intersection(numbers) - self.arrivals.of(program))
+            for program in self.given
+        }
+        say(f"flash: {presence}, {end}: lost of {len(numbers)}: "
+            + ", ".join(f"{name} {count}" for name, count in lost.items()))
         return lost
 
     def losses(self):
@@ -205,8 +219,10 @@ def measure(ground, options):
         raise BenchError("flash mounts file systems and reads the kernel's trace: it needs root")
     if not Path(COLLECTD).exists():
         raise BenchError("collectd is missing; install the Debian package collectd-core (deploy/prepare bench does)")
-    if not 64 <= options.size <= 4096 or options.rate <= 0 or options.burst < 1 or min(options.cuts, options.warm_up) < 0:
-        raise BenchError("--size is 64 to 4096, --rate more than 0, --burst at least 1, --cuts and --warm-up at least 0")
+    is_sound = 64 <= options.size <= 4096 and options.rate > 0 and options.burst >= 1
+    if not is_sound or min(options.cuts, options.warm_up) < 0:
+        raise BenchError(
+            "--size is 64 to 4096, --rate more than 0, --burst at least 1, --cuts and --warm-up at least 0")
     if options.quick:
         vars(options).update({name.replace("-", "_"): value for name, value in QUICK.items()})
     stack = []
@@ -235,7 +251,10 @@ def cost_rows(result):
         for name, figures in found["programs"].items():
             program, count = result["programs"][name], figures["messages"]
             # Sensors are read as often as ever, whatever happens.
-            is_about = "a second" in situation if not program["given"] else "backlog" not in situation or program["forwards later"]
+            if program["given"]:
+                is_about = "backlog" not in situation or program["forwards later"]
+            else:
+                is_about = "a second" in situation
             if is_about and count:
                 each = {key: value / count for key, value in figures.items()}
                 times = f"{each['bytes'] / result['size']:.1f}" if program["given"] else "–"
@@ -247,37 +266,42 @@ def cost_rows(result):
 def tables(result):
     counts = ", ".join(f"{found['messages']} ({name})" for name, found in result["situations"].items())
     notes = [
-        f"Messages: {counts}; before them {result['warm-up']} that Latchkey kept and sent, so that its log is reused. "
-        f"At once: {WIDTH} under way at a time. "
-        "Each program has ext4 of its own, with its defaults, on a loop device; all run at the same time. The kernel's tracepoints "
-        "count: block_rq_issue for bytes, pages and flushes of the device's cache, ext4_sync_file_enter and ext4_sync_fs for syncs "
-        "(fsync, fdatasync, msync, sync). sync_file_range would show as bytes. "
-        f"A situation ends {result['settle']:g} s after its last message, and then the benchmark syncs its file system: "
-        "what that writes counts, because the kernel would write it within half a minute, and the sync does not.",
-        "Of the bytes, those of the file system are its journal, inodes and maps. Distinct pages are pages of 4 KiB of the device "
-        "that were written at least once in the situation, for each of its messages.",
+        f"Messages: {counts}; before them {result['warm-up']} that Latchkey kept and sent, so that its log is "
+        f"reused. At once: {WIDTH} under way at a time. Each program has ext4 of its own, with its defaults, on a "
+        "loop device; all run at the same time. The kernel's tracepoints count: block_rq_issue for bytes, pages and "
+        "flushes of the device's cache, ext4_sync_file_enter and ext4_sync_fs for syncs (fsync, fdatasync, msync, "
+        f"sync). sync_file_range would show as bytes. A situation ends {result['settle']:g} s after its last "
+        "message, and then the benchmark syncs its file system: what that writes counts, because the kernel would "
+        "write it within half a minute, and the sync does not.",
+        "Of the bytes, those of the file system are its journal, inodes and maps. Distinct pages are pages of 4 KiB "
+        "of the device that were written at least once in the situation, for each of its messages.",
     ]
     if missing := [f"`{setting}`" for setting in NEW if setting not in result["known"]]:
         notes.append(f"This program's `[outbox]` has no {' and no '.join(missing)}: there is no row for 0.")
     notes += [
         "Latchkey's own readings are one message a second of four values; nobody waits for an answer.",
-        "Mosquitto saves every 1800 s unless told otherwise, longer than a situation lasts: nothing is what it writes between two saves, "
-        "and what it would lose is of that time. Each save writes the whole database anew, so that saving each change costs more the "
-        "more messages wait.",
-        "collectd sends a list of values of the same length, and forgets what comes while the broker is away: it has no backlog."]
-    cost = Table(f"What a message of {result['size']} bytes costs the flash",
-                 ["situation", "program", "bytes", "× payload", "of the file system", "syncs", "cache flushes", "distinct pages"],
-                 cost_rows(result), notes)
+        "Mosquitto saves every 1800 s unless told otherwise, longer than a situation lasts: nothing is what it "
+        "writes between two saves, and what it would lose is of that time. Each save writes the whole database "
+        "anew, so that saving each change costs more the more messages wait.",
+        "collectd sends a list of values of the same length, and forgets what comes while the broker is away: it "
+        "has no backlog."
+    ]
+    cost = Table(f"What a message of {result['size']} bytes costs the flash", [
+        "situation", "program", "bytes", "× payload", "of the file system", "syncs", "cache flushes", "distinct pages"
+    ], cost_rows(result), notes)
     titles = list(result["lost"])
     each = SLOW + FAST
     rows = [[program["title"], program["kept"], *(shown(result["lost"][title].get(name, [])) for title in titles)]
             for name, program in result["programs"].items() if program["given"]]
-    lost = Table(
-        f"Lost of {each} messages that the program had said it has", ["program", "it promises to keep", *titles], rows,
-        [f"{SLOW} messages came {EVERY:g} s apart and {FAST} at once; with the answer to the last, each program was killed (SIGKILL), "
-         "and for a power cut its file system was shut down in the same moment without writing its journal (EXT4_IOC_SHUTDOWN), so that "
-         "only what the device had been given was left. Then it was started again with the broker there, and what never arrived is lost: "
-         "a figure for each try. A device that loses its cache loses more of what was not synced."])
+    lost = Table(f"Lost of {each} messages that the program had said it has", [
+        "program", "it promises to keep", *titles
+    ], rows, [
+        f"{SLOW} messages came {EVERY:g} s apart and {FAST} at once; with the answer to the last, each program was "
+        "killed (SIGKILL), and for a power cut its file system was shut down in the same moment without writing its "
+        "journal (EXT4_IOC_SHUTDOWN), so that only what the device had been given was left. Then it was started "
+        "again with the broker there, and what never arrived is lost: a figure for each try. A device that loses "
+        "its cache loses more of what was not synced."
+    ])
     return [cost, lost]
 
 

@@ -1,4 +1,5 @@
-"""A disk for each program: ext4 in a file, on a loop device, so that all that reaches it is one program's; and its power can fail."""
+"""A disk for each program: ext4 in a file, on a loop device, so that all that reaches it is one program's; and its
+power can fail."""
 
 import ctypes
 import fcntl

@@ -1,4 +1,5 @@
-"""The programs that keep messages for a broker, each on a disk of its own: how each is started, given messages, and killed."""
+"""The programs that keep messages for a broker, each on a disk of its own: how each is started, given messages, and
+killed."""
 
 import json
 import queue
@@ -64,12 +65,14 @@ class Program:
 
     def launch(self, words, log):
         with (self.ground.folder / log).open("ab") as output:
-            self.process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+            self.process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=output,
+                                            stderr=output)
 
     def await_open(self, connect):
         def is_open():
             if self.process.poll() is not None:
-                raise BenchError(f"{self.title} ended: " + (self.ground.folder / f"{self.name}.log").read_text(errors="replace")[-600:])
+                raise BenchError(f"{self.title} ended: "
+                                 + (self.ground.folder / f"{self.name}.log").read_text(errors="replace")[-600:])
             try:
                 connect().close()
             except OSError:
@@ -79,7 +82,8 @@ class Program:
 
 
 class Agent(Program):
-    """Latchkey. A message is a request of its own to the local API, or, if it has sensors, made of all their readings of a second."""
+    """Latchkey. A message is a request of its own to the local API, or, if it has sensors, made of all their readings
+    of a second."""
 
     reuses_log = True
 
@@ -89,8 +93,9 @@ class Agent(Program):
         self.kept = "each answered message" if outbox.get("durable", True) else "nothing"
         state = self.disk.folder / "state"
         state.mkdir(mode=0o700)
-        self.board = ground.board(name, sensors, broker={"host": "localhost", "port": port}, agent={"state_directory": str(state)},
-                                  outbox=outbox, telemetry={"enabled": bool(sensors)})
+        self.board = ground.board(
+            name, sensors, broker={"host": "localhost", "port": port}, agent={"state_directory": str(state)},
+            outbox=outbox, telemetry={"enabled": bool(sensors)})
 
     def start(self):
         is_new = self.process is None
@@ -171,13 +176,30 @@ class Bridge(Program):
         store.mkdir()
         self.configuration = ground.folder / f"{name}.conf"
         self.configuration.write_text("\n".join([
-            f"listener {self.port} 127.0.0.1", "allow_anonymous true", "user root", "persistence true", f"persistence_location {store}/",
+            f"listener {self.port} 127.0.0.1",
+            "allow_anonymous true",
+            "user root",
+            "persistence true",
+            f"persistence_location {store}/",
             # Neither drops messages that wait, nor changes what it would save by itself.
-            *saving, "max_queued_messages 0", "sys_interval 0", "set_tcp_nodelay true", "log_dest stderr",
-            "connection far", f"address localhost:{port}", f"topic {TOPIC} out 1", "cleansession false", "notifications false",
-            f"remote_clientid {peer.client_id}", f"remote_username {peer.user}", f"remote_password {peer.password}",
-            f"bridge_cafile {peer.folder}/ca.pem", f"bridge_certfile {peer.folder}/cert.pem", f"bridge_keyfile {peer.folder}/key.pem",
-            "restart_timeout 1"]) + "\n")
+            *saving,
+            "max_queued_messages 0",
+            "sys_interval 0",
+            "set_tcp_nodelay true",
+            "log_dest stderr",
+            "connection far",
+            f"address localhost:{port}",
+            f"topic {TOPIC} out 1",
+            "cleansession false",
+            "notifications false",
+            f"remote_clientid {peer.client_id}",
+            f"remote_username {peer.user}",
+            f"remote_password {peer.password}",
+            f"bridge_cafile {peer.folder}/ca.pem",
+            f"bridge_certfile {peer.folder}/cert.pem",
+            f"bridge_keyfile {peer.folder}/key.pem",
+            "restart_timeout 1"
+        ]) + "\n")
 
     def start(self):
         self.launch([BROKER, "-c", self.configuration], f"{self.name}.log")
@@ -185,7 +207,8 @@ class Bridge(Program):
         self.client = Client(self.port)
 
     def publish(self, numbers):
-        self.client.publish_each([(number, payload(self.name, number, self.size)) for number in numbers], self.answered.add)
+        self.client.publish_each([(number, payload(self.name, number, self.size)) for number in numbers],
+                                 self.answered.add)
 
     def kill(self):
         super().kill()
@@ -213,9 +236,11 @@ class Collectd(Program):
             "LoadPlugin unixsock\nLoadPlugin csv\nLoadPlugin mqtt\n"
             f'<Plugin unixsock>\nSocketFile "{self.socket}"\nDeleteSocket true\n</Plugin>\n'
             f'<Plugin csv>\nDataDir "{self.disk.folder}/csv"\n</Plugin>\n'
-            f'<Plugin mqtt>\n<Publish "bench">\nHost "localhost"\nPort {port}\nClientId "{peer.client_id}"\nUser "{peer.user}"\n'
+            f'<Plugin mqtt>\n<Publish "bench">\nHost "localhost"\nPort {port}\nClientId "{peer.client_id}"\nUser '
+            f'"{peer.user}"\n'
             f'Password "{peer.password}"\nQoS 1\nPrefix "{TOPIC}"\nCACert "{peer.folder}/ca.pem"\n'
-            f'CertificateFile "{peer.folder}/cert.pem"\nCertificateKeyFile "{peer.folder}/key.pem"\nTLSProtocol "tlsv1.2"\n'
+            f'CertificateFile "{peer.folder}/cert.pem"\nCertificateKeyFile "{peer.folder}/key.pem"\nTLSProtocol '
+            f'"tlsv1.2"\n'
             "</Publish>\n</Plugin>\n")
 
     def connect(self):
@@ -229,7 +254,8 @@ class Collectd(Program):
         return connection
 
     def start(self):
-        self.launch([COLLECTD, "-f", "-C", self.configuration, "-P", self.ground.folder / "collectd-flash.pid"], f"{self.name}.log")
+        self.launch([COLLECTD, "-f", "-C", self.configuration, "-P", self.ground.folder / "collectd-flash.pid"],
+                    f"{self.name}.log")
         self.await_open(self.connect)
 
     def publish(self, numbers):
@@ -246,7 +272,8 @@ def knows(ground, setting):
     """Whether the program has a setting of the outbox, or refuses it as an unknown one."""
     settings = ground.folder / "known.toml"
     settings.write_text(f"[outbox]\n{setting} = 0\n")
-    checked = subprocess.run([ground.latchkey, "config", "check", "--syntax-only", settings], check=False, capture_output=True, timeout=60)
+    checked = subprocess.run([ground.latchkey, "config", "check", "--syntax-only", settings], check=False,
+                             capture_output=True, timeout=60)
     return checked.returncode == 0
 
 

@@ -43,7 +43,9 @@ class Written:
         self.pages |= later.pages
 
     def figures(self):
-        return {"bytes": self.bytes, "own": self.own, "syncs": self.syncs, "flushes": self.flushes, "pages": len(self.pages)}
+        return {
+            "bytes": self.bytes, "own": self.own, "syncs": self.syncs, "flushes": self.flushes, "pages": len(self.pages)
+        }
 
 
 def read(lines, devices):
@@ -66,7 +68,8 @@ def read(lines, devices):
 
 
 def count(written, kind, sector, length):
-    """A request's kind is letters: F, W, D or R for what is done, before it F to flush first, after it M for metadata."""
+    """A request's kind is letters: F, W, D or R for what is done, before it F to flush first, after it M for
+    metadata."""
     if kind.startswith("FF"):
         written.flushes += 1
     elif kind.removeprefix("F").startswith("W"):

@@ -1,5 +1,5 @@
-"""Footprint: memory, threads, wake-ups and CPU of the idle agent beside mosquitto_sub, and of one that samples the board
-every second beside collectd with its mqtt plugin.
+"""Footprint: memory, threads, wake-ups and CPU of the idle agent beside mosquitto_sub, and of one that samples the
+board every second beside collectd with its mqtt plugin.
 """
 
 import re
@@ -15,7 +15,8 @@ COLLECTD = "/usr/sbin/collectd"
 QUIET = '[[sensor]]\nname = "system.uptime"\nsource = "system"\nchannel = "uptime"\nperiod-s = 900\n'
 # What both sample each second, and send each second.
 SAMPLED = "".join(
-    f'[[sensor]]\nname = "system.{channel}"\nsource = "system"\nchannel = "{channel}"\nperiod-s = 1\ngreatest-interval-s = 1\n{more}'
+    f'[[sensor]]\nname = "system.{channel}"\nsource = "system"\nchannel = "{channel}"\nperiod-s = '
+    f'1\ngreatest-interval-s = 1\n{more}'
     for channel, more in (("load", ""), ("memory-available", ""), ("disk-free", 'path = "/"\n'), ("uptime", "")))
 BUDGET = {"size": 24 << 20, "rss": 24_000, "anonymous": 5_000, "threads": 8}
 
@@ -27,21 +28,26 @@ def add_options(parser):
 def collectd(ground, peer):
     configuration = ground.folder / "collectd.conf"
     configuration.write_text(
-        f'Hostname "bench"\nFQDNLookup false\nInterval 1\nBaseDir "{ground.folder}"\nTypesDB "/usr/share/collectd/types.db"\n'
+        f'Hostname "bench"\nFQDNLookup false\nInterval 1\nBaseDir "{ground.folder}"\nTypesDB '
+        f'"/usr/share/collectd/types.db"\n'
         "LoadPlugin load\nLoadPlugin memory\nLoadPlugin df\nLoadPlugin uptime\nLoadPlugin mqtt\n"
         '<Plugin df>\nMountPoint "/"\nIgnoreSelected false\n</Plugin>\n'
-        f'<Plugin mqtt>\n<Publish "bench">\nHost "localhost"\nPort {peer.port}\nClientId "{peer.client_id}"\nUser "{peer.user}"\n'
+        f'<Plugin mqtt>\n<Publish "bench">\nHost "localhost"\nPort {peer.port}\nClientId "{peer.client_id}"\nUser '
+        f'"{peer.user}"\n'
         f'Password "{peer.password}"\nQoS 1\nPrefix "collectd"\nCACert "{peer.folder}/ca.pem"\n'
         f'CertificateFile "{peer.folder}/cert.pem"\nCertificateKeyFile "{peer.folder}/key.pem"\nTLSProtocol "tlsv1.2"\n'
         "</Publish>\n</Plugin>\n")
     return subprocess.Popen([COLLECTD, "-f", "-C", configuration, "-P", ground.folder / "collectd.pid"],
-                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=(ground.folder / "collectd.log").open("wb"))
+                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=(ground.folder / "collectd.log").open("wb"))
 
 
 def files(process):
     """Bytes of the program, and of the shared libraries that it has mapped."""
     program = Path(f"/proc/{process}/exe").resolve()
-    mapped = {line.split(maxsplit=5)[5] for line in Path(f"/proc/{process}/maps").read_text().splitlines() if ".so" in line}
+    mapped = {
+        line.split(maxsplit=5)[5] for line in Path(f"/proc/{process}/maps").read_text().splitlines() if ".so" in line
+    }
     libraries = {Path(path).resolve() for path in mapped if re.search(r"\.so(\.|$)", path)}
     return program, sum(path.stat().st_size for path in libraries if path.exists())
 
@@ -87,16 +93,22 @@ def tables(result):
     rows = [["budget of the design", f"{BUDGET['size'] / 1e6:.2f}", "", "24.0", "5.0", "", "8", "", ""]]
     for name, at in result["processes"].items():
         rows.append([
-            name, f"{at['size'] / 1e6:.2f}", f"{at['libraries'] / 1e6:.1f}", f"{at['rss'] / 1e3:.1f}", f"{at['anonymous'] / 1e3:.1f}",
-            f"{at['pss'] / 1e3:.1f}", at["threads"], f"{at['wakeups']:.0f}", f"{at['cpu'] * 1e3:.1f}"])
+            name, f"{at['size'] / 1e6:.2f}", f"{at['libraries'] / 1e6:.1f}", f"{at['rss'] / 1e3:.1f}",
+            f"{at['anonymous'] / 1e3:.1f}", f"{at['pss'] / 1e3:.1f}", at["threads"], f"{at['wakeups']:.0f}",
+            f"{at['cpu'] * 1e3:.1f}"
+        ])
     agent = result["processes"]["latchkey, idle"]
     missed = [name for name, limit in BUDGET.items() if agent[name] > limit]
-    return [Table(
-        "Footprint, connected to the broker",
-        ["", "program, MB", "+ its libraries, MB", "RSS, MB", "anonymous, MB", "PSS, MB", "threads", "wake-ups a minute",
-         "CPU a minute, ms"], rows,
-        ["The idle agent keeps its budgets." if not missed else f"The idle agent misses: {', '.join(missed)}.",
-         "Program: stripped. Its libraries: the files of all shared libraries that it has mapped, most of which other programs map "
-         "too; the agent has Swift's runtime inside. MB are 10⁶ bytes. The agent sends one message for all values of a second, "
-         "collectd one for each.",
-         f"Counted for {result['minutes']:g} min, all four at the same time. A wake-up is a voluntary context switch of any thread."])]
+    return [
+        Table("Footprint, connected to the broker", [
+            "", "program, MB", "+ its libraries, MB", "RSS, MB", "anonymous, MB", "PSS, MB", "threads",
+            "wake-ups a minute", "CPU a minute, ms"
+        ], rows, [
+            "The idle agent keeps its budgets." if not missed else f"The idle agent misses: {', '.join(missed)}.",
+            "Program: stripped. Its libraries: the files of all shared libraries that it has mapped, most of which "
+            "other programs map too; the agent has Swift's runtime inside. MB are 10⁶ bytes. The agent sends one "
+            "message for all values of a second, collectd one for each.",
+            f"Counted for {result['minutes']:g} min, all four at the same time. A wake-up is a voluntary context "
+            "switch of any thread."
+        ])
+    ]

@@ -56,7 +56,8 @@ def paho_python():
         shutil.rmtree(CACHE / "paho", ignore_errors=True)
         CACHE.mkdir(parents=True, exist_ok=True)
         subprocess.run(["/usr/bin/python3", "-m", "venv", CACHE / "paho"], check=True, timeout=120)
-        subprocess.run([python, "-m", "pip", "-q", "--disable-pip-version-check", "install", PAHO], check=True, timeout=120)
+        subprocess.run([python, "-m", "pip", "-q", "--disable-pip-version-check", "install", PAHO], check=True,
+                       timeout=120)
         wanted.touch()
     return str(python)
 
@@ -73,8 +74,11 @@ class Peer:
     @property
     def options(self):
         """For mosquitto_pub, mosquitto_sub and mosquitto_rr."""
-        return ["-h", "localhost", "-p", str(self.port), "-i", self.client_id, "-u", self.user, "-P", self.password,
-                "--cafile", f"{self.folder}/ca.pem", "--cert", f"{self.folder}/cert.pem", "--key", f"{self.folder}/key.pem"]
+        return [
+            "-h", "localhost", "-p",
+            str(self.port), "-i", self.client_id, "-u", self.user, "-P", self.password, "--cafile",
+            f"{self.folder}/ca.pem", "--cert", f"{self.folder}/cert.pem", "--key", f"{self.folder}/key.pem"
+        ]
 
 
 class Board:
@@ -110,7 +114,8 @@ class Board:
 
     def is_up(self):
         if self.process.poll() is not None:
-            raise BenchError(f"the agent {self.name} ended: " + (self.folder / "log").read_text(errors="replace")[-600:])
+            raise BenchError(f"the agent {self.name} ended: "
+                             + (self.folder / "log").read_text(errors="replace")[-600:])
         try:
             return bool(self.call("GET", "/v1/status"))
         except OSError:
@@ -180,7 +185,8 @@ class Ground(contextlib.AbstractContextManager):
 
     def __enter__(self):
         # Not /tmp, which may be memory: what is measured syncs to a disk.
-        self.folder = Path(tempfile.mkdtemp(prefix="latchkey-bench-", dir=os.environ.get("LATCHKEY_BENCH_FOLDER", "/var/tmp")))
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="latchkey-bench-", dir=os.environ.get("LATCHKEY_BENCH_FOLDER", "/var/tmp")))
         try:
             self.start_lab()
             self.start_broker()
@@ -219,28 +225,33 @@ class Ground(contextlib.AbstractContextManager):
     def certify_broker(self):
         """A certificate for localhost, of the gateway's authority, with the key of the gateway."""
         self.certificate = self.folder / "broker.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-new", "-key", "lab/server.key", "-CA", "lab/ca.pem", "-CAkey", "lab/ca.key", "-days", "2",
-             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-             "-addext", "basicConstraints=critical,CA:FALSE", "-addext", "extendedKeyUsage=serverAuth", "-out", self.certificate],
-            cwd=self.folder, check=True, capture_output=True)
+        subprocess.run([
+            "openssl", "req", "-x509", "-new", "-key", "lab/server.key", "-CA", "lab/ca.pem", "-CAkey", "lab/ca.key",
+            "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext",
+            "basicConstraints=critical,CA:FALSE", "-addext", "extendedKeyUsage=serverAuth", "-out", self.certificate
+        ], cwd=self.folder, check=True, capture_output=True)
 
     def start_broker(self):
-        """Mosquitto with a certificate of the gateway's authority; a second port without TLS is for whoever looks on."""
+        """Mosquitto with a certificate of the gateway's authority; a second port without TLS is for whoever looks
+        on."""
         self.certify_broker()
         self.broker_port, self.plain_port = free_port(), free_port()
         configuration = self.folder / "mosquitto.conf"
         configuration.write_text(
-            "per_listener_settings true\npersistence false\nmax_queued_messages 0\nmax_queued_bytes 0\nset_tcp_nodelay true\n"
+            "per_listener_settings true\npersistence false\nmax_queued_messages 0\nmax_queued_bytes "
+            "0\nset_tcp_nodelay true\n"
             "sys_interval 1\nlog_dest stderr\nlog_type error\nlog_type warning\nlog_type notice\nlog_type subscribe\n"
             f"listener {self.broker_port} 127.0.0.1\ncafile {self.folder}/lab/ca.pem\ncertfile {self.certificate}\n"
-            f"keyfile {self.folder}/lab/server.key\ntls_version tlsv1.2\nrequire_certificate true\nallow_anonymous true\n"
-            f"listener {self.plain_port} 127.0.0.1\nallow_anonymous true\n" + ("user root\n" if os.getuid() == 0 else ""))
+            f"keyfile {self.folder}/lab/server.key\ntls_version tlsv1.2\nrequire_certificate "
+            f"true\nallow_anonymous true\n"
+            f"listener {self.plain_port} 127.0.0.1\nallow_anonymous true\n"
+            + ("user root\n" if os.getuid() == 0 else ""))
         self.run_broker()
 
     def run_broker(self):
         log = (self.folder / "broker.log").open("ab")
-        self.broker = subprocess.Popen([BROKER, "-c", self.folder / "mosquitto.conf"], stderr=log, stdout=log, stdin=subprocess.DEVNULL)
+        self.broker = subprocess.Popen([BROKER, "-c", self.folder / "mosquitto.conf"], stderr=log, stdout=log,
+                                       stdin=subprocess.DEVNULL)
         self.processes.append(self.broker)
 
         def listens():

@@ -1,5 +1,5 @@
-"""Latency: from the local API's publish to the broker's PUBACK, at 10 and at 1000 messages a second, beside the broker's own
-round trip as mosquitto_rr sees it.
+"""Latency: from the local API's publish to the broker's PUBACK, at 10 and at 1000 messages a second, beside the
+broker's own round trip as mosquitto_rr sees it.
 """
 
 import json
@@ -40,7 +40,8 @@ class Caller:
         connection = self.free.pop(0)
         self.selector.get_key(connection).data[1] = number
         self.sent[number] = time.monotonic()
-        connection.send(b"POST /v1/messages HTTP/1.1\r\nHost: latchkey\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        connection.send(b"POST /v1/messages HTTP/1.1\r\nHost: latchkey\r\nContent-Length: %d\r\n\r\n" % len(body)
+                        + body)
 
     def listen(self, seconds):
         for key, _ in self.selector.select(max(0, seconds)):
@@ -99,9 +100,10 @@ def round_trips(ground, watched, peer, runs):
     found = []
     for _ in range(runs):
         seen = plain.count
-        process = subprocess.Popen(
-            ["stdbuf", "-oL", "mosquitto_rr", *peer.options, "-V", "5", "-W", "5", "-d", "-q", "1", "-t", "bench/request", "-e", "bench/response",
-             "-m", "x" * 190], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen([
+            "stdbuf", "-oL", "mosquitto_rr", *peer.options, "-V", "5", "-W", "5", "-d", "-q", "1", "-t",
+            "bench/request", "-e", "bench/response", "-m", "x" * 190
+        ], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         sent = None
         for line in process.stdout:
             if "sending PUBLISH" in line:
@@ -126,7 +128,9 @@ def measure(ground, options):
     for rate in (10, 1000):
         found[str(rate)] = at_rate(board, watched, rate, options.seconds)
         say(f"latency at {rate} a second: median {percentile(found[str(rate)]['puback'], 0.5) * 1e3:.1f} ms")
-    return {"seconds": options.seconds, "rates": found, "mosquitto_rr": round_trips(ground, watched, peer, options.runs)}
+    return {
+        "seconds": options.seconds, "rates": found, "mosquitto_rr": round_trips(ground, watched, peer, options.runs)
+    }
 
 
 def tables(result):
@@ -134,9 +138,14 @@ def tables(result):
         return [f"{percentile(values, part) * 1e3:.2f}" for part in (0.5, 0.99)]
     rows = []
     for rate, at in result["rates"].items():
-        rows.append([f"{rate} messages a second: the agent's answer (the broker or the disk has it)", *both(at["answer"])])
+        rows.append(
+            [f"{rate} messages a second: the agent's answer (the broker or the disk has it)", *both(at["answer"])])
         rows.append([f"{rate} messages a second: PUBACK at the broker", *both(at["puback"])])
     rows.append(["mosquitto_rr: PUBLISH to PUBACK, the broker alone", *both(result["mosquitto_rr"])])
-    return [Table("Latency of a message through the local API", ["ms", "p50", "p99"], rows, [
-        f"Each message is a request of its own, on {CONNECTIONS} connections that are kept; {result['seconds']:g} s at each rate. "
-        f"mosquitto_rr: {len(result['mosquitto_rr'])} round trips, each on a new connection whose handshake does not count."])]
+    return [
+        Table("Latency of a message through the local API", ["ms", "p50", "p99"], rows, [
+            f"Each message is a request of its own, on {CONNECTIONS} connections that are kept; "
+            f"{result['seconds']:g} s at each rate. mosquitto_rr: {len(result['mosquitto_rr'])} round trips, each on "
+            "a new connection whose handshake does not count."
+        ])
+    ]

@@ -31,7 +31,8 @@ def arguments():
     subjects = parser.add_subparsers(dest="subject", required=True)
     for name in SUBJECTS + ALONE:
         module = importlib.import_module(name)
-        one = subjects.add_parser(name, help=" ".join(module.__doc__.split(":")[0].split()), description=" ".join(module.__doc__.split()))
+        one = subjects.add_parser(name, help=" ".join(module.__doc__.split(":")[0].split()), description=" ".join(
+            module.__doc__.split()))
         module.add_options(one)
         common(one)
     every = subjects.add_parser("all", help=f"{', '.join(SUBJECTS)}, written into docs/BENCHMARKS.md")
@@ -43,12 +44,17 @@ def arguments():
 
 
 def circumstances(ground):
-    git = subprocess.run(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"], check=False, capture_output=True, text=True)
+    git = subprocess.run(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"], check=False,
+                         capture_output=True, text=True)
     return {
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "machine": machine(ground.folder),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": machine(ground.folder),
         "versions": {
             "latchkey": f"{version([ground.latchkey, '--version'])} ({git.stdout.strip() or 'unknown'})",
-            **{name: package(name) for name in ("mosquitto", "mosquitto-clients", "libmosquitto1", "libssl3", "collectd-core")},
+            **{
+                name: package(name)
+                for name in ("mosquitto", "mosquitto-clients", "libmosquitto1", "libssl3", "collectd-core")
+            },
         },
     }
 
@@ -89,7 +95,8 @@ def main():
         return 130
     # A subject that is not among all may have a part of its own.
     if getattr(options, "report", None):
-        report.write(options.report, {name: importlib.import_module(name).tables(result) for name, result in results.items()}, results,
+        report.write(options.report,
+                     {name: importlib.import_module(name).tables(result) for name, result in results.items()}, results,
                      f"deploy/bench {options.subject}", dated=options.subject == "all")
         say(f"wrote {options.report}")
     return 0

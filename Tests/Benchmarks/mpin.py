@@ -1,5 +1,5 @@
-"""M-Pin: the arithmetic of a log-in (pass 1 and pass 2, with a time permit), beside as many multiplications on P-256 and secp256k1 by
-OpenSSL, and beside the Apache Milagro library if there is a build of it, in turn."""
+"""M-Pin: the arithmetic of a log-in (pass 1 and pass 2, with a time permit), beside as many multiplications on P-256
+and secp256k1 by OpenSSL, and beside the Apache Milagro library if there is a build of it, in turn."""
 
 import json
 import os
@@ -15,12 +15,15 @@ LIBRARIES = [f"amcl_{part}_BN254CX" for part in ("mpin", "pairing", "curve")] + 
 def add_options(parser):
     parser.add_argument("--runs", type=int, default=25, help="starts of each program, in turn (25)")
     parser.add_argument("--rounds", type=int, default=40, help="log-ins in each (40)")
-    parser.add_argument("--milagro", type=Path, metavar="FOLDER",
-                        help="where the Apache Milagro library (incubator-milagro-crypto-c) is installed, built for BN254CX: its prefix")
+    parser.add_argument(
+        "--milagro", type=Path, metavar="FOLDER",
+        help="where the Apache Milagro library (incubator-milagro-crypto-c) is installed, built for BN254CX: its prefix"
+    )
 
 
 def output(words, **more):
-    done = subprocess.run([str(word) for word in words], check=False, capture_output=True, text=True, timeout=600, **more)
+    done = subprocess.run([str(word) for word in words], check=False, capture_output=True, text=True, timeout=600,
+                          **more)
     if done.returncode:
         raise BenchError(f"{words[0]} failed: {done.stderr.strip()[-600:]}")
     return done.stdout
@@ -36,8 +39,10 @@ def build():
 
 def build_milagro(folder, milagro):
     program = folder / "milagro"
-    output(["cc", "-O2", "-I", milagro / "include/amcl", "-o", program, Path(__file__).with_name("milagro.c"), "-L", milagro / "lib",
-            *[f"-l{name}" for name in LIBRARIES]])
+    output([
+        "cc", "-O2", "-I", milagro / "include/amcl", "-o", program,
+        Path(__file__).with_name("milagro.c"), "-L", milagro / "lib", *[f"-l{name}" for name in LIBRARIES]
+    ])
     return program
 
 
@@ -65,10 +70,11 @@ def tables(result):
         ("OpenSSL, 4 multiplications on secp256k1", "secp256k1"), ("OpenSSL, 4 multiplications on P-256", "p256")]
     rows = [[text, spread(times[name], 0), f"{median(ratios[name]):.2f}"] for text, name in subjects if name in times]
     notes = [
-        f"Microseconds of processor time, median (least to greatest) of {result['runs'] * result['rounds']} of each, in turn. The last column is the "
-        "median over the runs of latchkey's median divided by the line's: other work of the machine meets both alike. A log-in multiplies four "
-        "times, maps two hashes and adds three times. OpenSSL has code of its own for P-256; for secp256k1 it has the general code that also "
-        "computes BN254CX.",
+        f"Microseconds of processor time, median (least to greatest) of {result['runs'] * result['rounds']} of each, "
+        "in turn. The last column is the median over the runs of latchkey's median divided by the line's: other "
+        "work of the machine meets both alike. A log-in multiplies four times, maps two hashes and adds three "
+        "times. OpenSSL has code of its own for P-256; for secp256k1 it has the general code that also computes "
+        "BN254CX.",
         f"The first use of the curve in a process, with the self-test: {spread(times['first'], 0)} µs.",
     ]
     return [Table("The arithmetic of an M-Pin log-in", ["", "µs", "latchkey ÷"], rows, notes)]

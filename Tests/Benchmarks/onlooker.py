@@ -1,4 +1,5 @@
-"""A client of MQTT 3.1.1 without TLS, for the broker's second port: it sees what arrives, the same way for all that publish."""
+"""A client of MQTT 3.1.1 without TLS, for the broker's second port: it sees what arrives, the same way for all that
+publish."""
 
 import socket
 import struct
@@ -29,7 +30,9 @@ class Onlooker:
         self.buffer = bytearray()
         self.keep, self.seen, self.times, self.count = keep, [], [], 0
         self.changed = threading.Condition()
-        self.socket.sendall(packet(0x10, text("MQTT") + bytes([4, 2, 0, 0]) + text(f"onlooker-{id(self)}-{time.monotonic_ns()}")))
+        self.socket.sendall(
+            packet(0x10,
+                   text("MQTT") + bytes([4, 2, 0, 0]) + text(f"onlooker-{id(self)}-{time.monotonic_ns()}")))
         self.expect(0x20)
         if topic:
             self.socket.sendall(packet(0x82, b"\0\1" + text(topic) + b"\0"))

@@ -81,7 +81,8 @@ def log_in(door, new, events):
         if (board, name) == (NEW, "proximity.login-failed"):
             raise BoardError(event.get("message", "the log-in failed"))
         if (board, name) in wanted:
-            # A connection that failed is made again: what counts is the last of the later steps, the first of sightings.
+            # A connection that failed is made again: what counts is the last of the later steps, the first of
+            # sightings.
             if name in ("proximity.scan-started", FIRST[1]):
                 at.setdefault((board, name), when)
             else:
@@ -222,8 +223,10 @@ def measure_agents(transport, options, door, new):
     for name in [*(part[0] for part in PARTS), "total", "hang-up", "sighting"]:
         low, middle, high = quartiles([run[name] for run in runs])
         summary[name] = {"median": round(middle, 4), "lower_quartile": round(low, 4), "upper_quartile": round(high, 4)}
-    return {"adapter": report["bluetooth"], "login_seconds": summary, "runs": rounded(runs),
-            "first_with_registration": rounded([first])[0], "failures": failures, "minutes": options.minutes, "usage": used}
+    return {
+        "adapter": report["bluetooth"], "login_seconds": summary, "runs": rounded(runs),
+        "first_with_registration": rounded([first])[0], "failures": failures, "minutes": options.minutes, "usage": used
+    }
 
 
 def rounded(runs):
@@ -250,7 +253,8 @@ def table(transport, result):
                      f"{used['threads']:8} {rate:13.1f} {rate * 60:8.0f}")
     for name in "advertising", "idle":
         by_thread = result["usage"][name]["wakeups_per_minute_by_thread"]
-        lines.append(f"  {name}, by thread: " + ", ".join(f"{title} {rate:g}" for title, rate in by_thread.items() if rate))
+        lines.append(f"  {name}, by thread: "
+                     + ", ".join(f"{title} {rate:g}" for title, rate in by_thread.items() if rate))
     return "\n".join(lines)
 
 
@@ -275,11 +279,13 @@ def main():
     with log.open("wb") as output:
         lab = subprocess.Popen([f"{options.programs}/latchkey-lab", "run", "--authorization-life", "900"],
                                stdout=output, stderr=subprocess.STDOUT)
-    report = {"latchkey": version(options.latchkey, "version").removeprefix("latchkey").strip(), "kernel": platform.release(),
-              "bluez": version("/usr/libexec/bluetooth/bluetoothd", "--version"),
-              "machine": os.environ.get("BENCH_MACHINE", ""), "qemu": os.environ.get("BENCH_QEMU", ""),
-              "build": os.environ.get("BENCH_BUILD", ""), "date": time.strftime("%Y-%m-%d", time.gmtime()),
-              "runs": options.runs, "minutes": options.minutes, "transports": {}}
+    report = {
+        "latchkey": version(options.latchkey, "version").removeprefix("latchkey").strip(), "kernel": platform.release(),
+        "bluez": version("/usr/libexec/bluetooth/bluetoothd", "--version"), "machine": os.environ.get(
+            "BENCH_MACHINE", ""), "qemu": os.environ.get(
+                "BENCH_QEMU", ""), "build": os.environ.get("BENCH_BUILD", ""), "date": time.strftime(
+                    "%Y-%m-%d", time.gmtime()), "runs": options.runs, "minutes": options.minutes, "transports": {}
+    }
     try:
         await_true(90, "the lab gateway", lambda: b"admin page" in log.read_bytes())
         for transport in "kernel", "bluez":

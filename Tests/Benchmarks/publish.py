@@ -1,4 +1,5 @@
-"""Publishing: distinct messages of 190 bytes at QoS 1 over mutual TLS, as a program hands them over, until the broker has them."""
+"""Publishing: distinct messages of 190 bytes at QoS 1 over mutual TLS, as a program hands them over, until the broker
+has them."""
 
 import time
 
@@ -60,7 +61,8 @@ class Contest:
         with source.open("rb") as stdin, (ground.folder / "program.log").open("wb") as log:
             ended = run(self.words, stdin=stdin, stdout=log, stderr=log)
         if ended.status:
-            raise BenchError(f"{self.name} ended with {ended.status}: " + (ground.folder / "program.log").read_text()[-400:])
+            raise BenchError(f"{self.name} ended with {ended.status}: "
+                             + (ground.folder / "program.log").read_text()[-400:])
         end = onlooker.wait(messages, 60)
         onlooker.close()
         if end is None or len(set(onlooker.seen)) != messages:
@@ -89,9 +91,11 @@ def measure(ground, options):
         Contest("mosquitto_pub -l -q 1", ["mosquitto_pub", *peer.options, "-t", topic, "-l", "-q", "1"]),
     ]
     if not options.no_paho:
-        contests.append(Contest("paho-mqtt (Python)", [
-            paho_python(), "-c", PAHO, "localhost", peer.port, peer.client_id, peer.user, peer.password, f"{lab}/ca.pem",
-            f"{lab}/cert.pem", f"{lab}/key.pem", topic]))
+        contests.append(
+            Contest("paho-mqtt (Python)", [
+                paho_python(), "-c", PAHO, "localhost", peer.port, peer.client_id, peer.user, peer.password,
+                f"{lab}/ca.pem", f"{lab}/cert.pem", f"{lab}/key.pem", topic
+            ]))
     for number in range(options.runs):
         for contest in contests:
             contest.publish(ground, topic, options.messages, number)
@@ -113,14 +117,17 @@ def tables(result):
              f"{median(total(c)) / median(total(pub)):.2f}", spread(c["wall"])] for name, c in found.items()]
     ratio = median(agent["agent"]) / median(total(pub))
     notes = [
-        "Durable, the agent's CPU is " + verdict(ratio, 1.2, "times mosquitto_pub's") + ". With the program that hands the messages "
-        f"over it is {median(total(agent)) / median(total(pub)):.2f} times; with the outbox in memory the agent's alone is "
-        f"{median(alone['agent']) / median(total(pub)):.2f} times.",
+        "Durable, the agent's CPU is " + verdict(ratio, 1.2, "times mosquitto_pub's")
+        + ". With the program that hands the messages "
+        f"over it is {median(total(agent)) / median(total(pub)):.2f} times; with the outbox in memory the agent's "
+        f"alone is {median(alone['agent']) / median(total(pub)):.2f} times.",
         "Its wall time is " + verdict(median(agent["wall"]) / median(pub["wall"]), 1.0, "times mosquitto_pub's") + ".",
-        *("paho-mqtt's CPU is " + verdict(median(total(paho)) / median(agent["agent"]), 4, "times the agent's", least=True) +
-          f", and {median(total(paho)) / median(total(agent)):.2f} times that of agent and program together." for paho in rest),
-        "Wall time is from the start of the program until an observer at the broker has the last message. The CPU of the agent "
-        "includes removing the messages from its outbox.",
+        *("paho-mqtt's CPU is "
+          + verdict(median(total(paho)) / median(agent["agent"]), 4, "times the agent's", least=True)
+          + f", and {median(total(paho)) / median(total(agent)):.2f} times that of agent and program together."
+          for paho in rest),
+        "Wall time is from the start of the program until an observer at the broker has the last message. The CPU "
+        "of the agent includes removing the messages from its outbox.",
     ]
     return [Table(
         f"Publishing {result['messages']} distinct messages of {result['bytes']} bytes at QoS 1",

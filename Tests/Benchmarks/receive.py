@@ -1,4 +1,5 @@
-"""Receiving: messages at QoS 1 to one and to ten local subscribers of the agent, as JSON and bare, beside as many mosquitto_sub."""
+"""Receiving: messages at QoS 1 to one and to ten local subscribers of the agent, as JSON and bare, beside as many
+mosquitto_sub."""
 
 import resource
 import subprocess
@@ -20,7 +21,8 @@ def feed(onlooker, topic, messages, rate):
     burst = max(1, rate // 50)
     start = time.monotonic()
     for first in range(0, messages, burst):
-        onlooker.publish_all(topic, [b"%08d " % n + b"x" * 181 for n in range(first, min(first + burst, messages))], qos=1)
+        onlooker.publish_all(topic, [b"%08d " % n + b"x" * 181 for n in range(first, min(first + burst, messages))],
+                             qos=1)
         time.sleep(max(0, start + (first + burst) / rate - time.monotonic()))
     return start
 
@@ -61,8 +63,13 @@ def measure(ground, options):
                 subscribed = (ground.folder / "broker.log").read_text().count(f" {topic}\n")
                 for index, sink in enumerate(sinks):
                     form = ["--payload", "line"] if "bare" in name else ["--json"]
-                    words = ([ground.latchkey, "subscribe", "bench", "--count", str(options.messages), *form, "--socket", board.socket]
-                             if ours else ["mosquitto_sub", *peers[index].options, "-t", topic, "-q", "1", "-C", str(options.messages)])
+                    words = ([
+                        ground.latchkey, "subscribe", "bench", "--count",
+                        str(options.messages), *form, "--socket", board.socket
+                    ] if ours else [
+                        "mosquitto_sub", *peers[index].options, "-t", topic, "-q", "1", "-C",
+                        str(options.messages)
+                    ])
                     programs.append(subprocess.Popen(words, stdout=sink.open("wb"), stderr=errors[index].open("wb")))
                 try:
                     await_true(30, f"the subscriptions of {name}", lambda: (
@@ -81,7 +88,9 @@ def measure(ground, options):
                 at["programs"].append(children_cpu() - before_children)
                 at["wall"].append(wall)
                 at["lost"] = at.get("lost", 0) + lost
-                say(f"receive {number + 1}/{options.runs}: {name}: agent {at['agent'][-1]:.2f} s, programs {at['programs'][-1]:.2f} s")
+                say(f"receive {number + 1}/{options.runs}: {name}: agent {at['agent'][-1]:.2f} s, programs "
+                    f"{at['programs'][-1]:.2f} s"
+                    )
     feeder.close()
     return {"messages": options.messages, "rate": options.rate, "runs": options.runs, "contests": found}
 
@@ -94,16 +103,27 @@ def tables(result):
     def together(name):
         at = result["contests"][name]
         return median([a + p for a, p in zip(at["agent"], at["programs"])])
-    verdicts = [
-        f"{name} × {count}: {verdict(together(f'{name} × {count}') / together(f'mosquitto_sub × {count}'), aim, 'times the CPU of as many mosquitto_sub')}."
-        for count, aim in AIMS.items() for name in ("latchkey", "latchkey, bare")]
+
+    def judged(name, count, aim):
+        times = together(f"{name} × {count}") / together(f"mosquitto_sub × {count}")
+        return f"{name} × {count}: {verdict(times, aim, 'times the CPU of as many mosquitto_sub')}."
+    verdicts = [judged(name, count, aim) for count, aim in AIMS.items() for name in ("latchkey", "latchkey, bare")]
     rows = []
     for name, at in result["contests"].items():
         total = [a + p for a, p in zip(at["agent"], at["programs"])]
-        rows.append([name, spread(at["agent"]) if any(at["agent"]) else "–", spread(at["programs"]), f"{median(total):.2f}", spread(at["wall"]), at["lost"]])
-    return [Table(
-        f"Receiving {result['messages']} messages of 190 bytes at QoS 1, {result['rate']} a second",
-        ["", "agent's CPU, s", "subscribers' CPU, s", "together", "wall, s", "left out"], rows,
-        ["The agent has one connection to the broker whatever the number of subscribers, which get JSON over its local API or, bare, "
-         "the payload alone; each mosquitto_sub has a connection with TLS of its own, and prints the bare payload. Left out: what the subscriber with the fewest "
-         "lacks, in all runs; of the agent's, 1000 messages wait for each.", *verdicts])]
+        rows.append([
+            name,
+            spread(at["agent"]) if any(at["agent"]) else "–",
+            spread(at["programs"]), f"{median(total):.2f}",
+            spread(at["wall"]), at["lost"]
+        ])
+    return [
+        Table(f"Receiving {result['messages']} messages of 190 bytes at QoS 1, {result['rate']} a second", [
+            "", "agent's CPU, s", "subscribers' CPU, s", "together", "wall, s", "left out"
+        ], rows, [
+            "The agent has one connection to the broker whatever the number of subscribers, which get JSON over its "
+            "local API or, bare, the payload alone; each mosquitto_sub has a connection with TLS of its own, and "
+            "prints the bare payload. Left out: what the subscriber with the fewest lacks, in all runs; of the "
+            "agent's, 1000 messages wait for each.", *verdicts
+        ])
+    ]

@@ -1,4 +1,5 @@
-"""Start: from exec to READY=1, and to the first PUBACK of a registered board, beside mosquitto_pub over the same mutual TLS."""
+"""Start: from exec to READY=1, and to the first PUBACK of a registered board, beside mosquitto_pub over the same mutual
+TLS."""
 
 import os
 import re
@@ -31,7 +32,8 @@ class Watched:
         text = text.replace(f"listener {ground.broker_port} ", f"listener {port} ")
         configuration.write_text(text.replace("log_type error\n", "log_type all\n"))
         self.port, self.lines, self.changed = port, [], threading.Condition()
-        self.process = subprocess.Popen([BROKER, "-c", configuration], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen([BROKER, "-c", configuration], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                        text=True)
         ground.processes.append(self.process)
         threading.Thread(target=self.read, daemon=True).start()
         await_true(10, "the watched broker", lambda: any("running" in line for _, line in self.lines))
@@ -52,7 +54,8 @@ class Watched:
             return next((at for at, line in self.lines if at >= after and re.search(pattern, line)), None)
         with self.changed:
             if not self.changed.wait_for(lambda: first() is not None, seconds):
-                raise BenchError(f"the broker did not tell of {pattern}; its last words: " + "".join(line for _, line in self.lines[-5:]))
+                raise BenchError(f"the broker did not tell of {pattern}; its last words: "
+                                 + "".join(line for _, line in self.lines[-5:]))
             return first()
 
 
@@ -86,7 +89,8 @@ def start_agent(ground, board, watched, enrolled):
 
 def measure(ground, options):
     watched = Watched(ground)
-    board = ground.board("starting", SENSOR, telemetry={"enabled": True}, broker={"port": watched.port}).start().enroll()
+    board = ground.board("starting", SENSOR, telemetry={"enabled": True},
+                         broker={"port": watched.port}).start().enroll()
     peer = ground.peer("starter")
     peer.port = watched.port
     enrolled = time.monotonic()
@@ -105,8 +109,8 @@ def measure(ground, options):
         pub.append({"alone": alone, "connection": watched.when("New connection from") - start,
                     "connect": watched.when("Sending CONNACK") - start,
                     "puback": watched.when("Sending PUBACK") - start, "cpu": ended.cpu})
-        say(f"start {number + 1}/{options.runs}: READY {agent[-1]['ready'] * 1e3:.0f} ms, PUBACK {agent[-1]['puback'] * 1e3:.0f} ms; "
-            f"mosquitto_pub {pub[-1]['puback'] * 1e3:.0f} ms")
+        say(f"start {number + 1}/{options.runs}: READY {agent[-1]['ready'] * 1e3:.0f} ms, PUBACK "
+            f"{agent[-1]['puback'] * 1e3:.0f} ms; mosquitto_pub {pub[-1]['puback'] * 1e3:.0f} ms")
     return {"runs": options.runs, "latchkey": agent, "mosquitto_pub": pub}
 
 
@@ -114,21 +118,21 @@ def tables(result):
     def milliseconds(name, part):
         values = [one[part] * 1e3 for one in result[name] if part in one]
         return spread(values, 1) if values else "–"
-    parts = [
-        ("the program alone: --version, --help", "alone"), ("READY=1", "ready"), ("TCP connection at the broker", "connection"),
-        ("CONNACK: TLS and CONNECT done", "connect"),
-        ("first PUBACK", "puback"), ("PUBACK of the first reading", "reading"), ("CPU until then", "cpu")]
+    parts = [("the program alone: --version, --help", "alone"), ("READY=1", "ready"),
+             ("TCP connection at the broker", "connection"), ("CONNACK: TLS and CONNECT done", "connect"),
+             ("first PUBACK", "puback"), ("PUBACK of the first reading", "reading"), ("CPU until then", "cpu")]
     rows = [[text, milliseconds("latchkey", part), milliseconds("mosquitto_pub", part)] for text, part in parts]
     ready = median([one["ready"] for one in result["latchkey"]]) * 1e3
     ours, theirs = (median([one["puback"] for one in result[name]]) for name in ("latchkey", "mosquitto_pub"))
     rest = median([one["puback"] - one["connection"] for one in result["mosquitto_pub"]]) * 1e3
     notes = [
         "READY=1 comes after " + verdict(ready, 100, "ms", 0) + ". The first PUBACK comes after "
-        + verdict(ours / theirs, 1.3, "times mosquitto_pub's") + f". To meet it with mosquitto_pub's {rest:.1f} ms for TLS, CONNECT and "
+        + verdict(ours / theirs, 1.3, "times mosquitto_pub's")
+        + f". To meet it with mosquitto_pub's {rest:.1f} ms for TLS, CONNECT and "
         f"PUBLISH, the agent would have to connect {max(0, 1.3 * theirs * 1e3 - rest):.1f} ms after exec.",
-        f"Milliseconds from exec, median (least to greatest) of {result['runs']} starts of each, in turn; a broker that logs every "
-        "packet is the clock of both. The first PUBACK of the agent is that of its presence. The token of an earlier start is kept in "
-        f"the sealed store and shown again while it is valid: {sum(one['fetched'] for one in result['latchkey'])} of these starts "
-        "asked the gateway for one.",
+        f"Milliseconds from exec, median (least to greatest) of {result['runs']} starts of each, in turn; a broker "
+        "that logs every packet is the clock of both. The first PUBACK of the agent is that of its presence. The "
+        "token of an earlier start is kept in the sealed store and shown again while it is valid: "
+        f"{sum(one['fetched'] for one in result['latchkey'])} of these starts asked the gateway for one.",
     ]
     return [Table("From exec to the first message", ["ms", "latchkey run", "mosquitto_pub -q 1"], rows, notes)]

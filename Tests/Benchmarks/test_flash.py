@@ -1,4 +1,5 @@
-"""Tests of what the flash benchmark makes of the kernel's lines. Run: python3 -m unittest discover -s Tests/Benchmarks"""
+"""Tests of what the flash benchmark makes of the kernel's lines. Run: python3 -m unittest discover -s
+Tests/Benchmarks"""
 
 import threading
 import unittest
@@ -69,7 +70,8 @@ class TableTests(unittest.TestCase):
                           "programs": {"one": {"title": "One", "given": True, "forwards later": True, **program}}})
 
     def test_a_cost_is_for_each_message(self):
-        self.assertEqual(self.rows("away, at once", 4), [["away, at once", "One", "2048", "16.0", "1024", "0.50", "1.00", "0.75"]])
+        self.assertEqual(self.rows("away, at once", 4),
+                         [["away, at once", "One", "2048", "16.0", "1024", "0.50", "1.00", "0.75"]])
 
     def test_a_program_that_sends_nothing_later_has_no_cost_of_that(self):
         self.assertEqual(self.rows("backlog: sent afterwards", 4, **{"forwards later": False}), [])

@@ -22,7 +22,7 @@ struct GATTClientTests {
     }
 
     @Test(
-        "the attribute client searches service, characteristics and descriptors in order (Part G 4.4.2, 4.6.1, 4.7.1)")
+        "the attribute client finds service, characteristics, descriptors in order (Part G 4.4.2, 4.6.1, 4.7.1)")
     func discovers() {
         var client = Fixture.client()
         #expect(client.start(discover) == [.send([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + serviceBytes)])
@@ -121,9 +121,7 @@ struct GATTClientTests {
                 == [.failed(ticket: 1, .tooLong)])
     }
 
-    @Test(
-        "the attribute client ends the bearer after 30 s without an answer, and fails waiting operations (Part F 3.3.3)"
-    )
+    @Test("the attribute client ends the bearer and all operations after 30 s unanswered (Part F 3.3.3)")
     func timeOut() {
         var (client, characteristic) = found(0x0C)
         _ = client.start(.read(characteristic), ticket: 1)

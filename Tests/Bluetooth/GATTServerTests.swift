@@ -20,7 +20,7 @@ struct GATTServerTests {
         #expect(small.mtu == 23)
     }
 
-    @Test("the attribute server lists its services by group, those with UUIDs of one length at a time (Part F 3.4.4.9)")
+    @Test("the attribute server lists services by group, those with UUIDs of one length at once (Part F 3.4.4.9)")
     func listsGroups() {
         var server = Fixture.server()
         #expect(
@@ -59,9 +59,7 @@ struct GATTServerTests {
                 == Fixture.error(0x08, at: 12, .readNotPermitted))
     }
 
-    @Test(
-        "the attribute server lists attribute types, with a configuration for notifying characteristics (Part F 3.4.3.1)"
-    )
+    @Test("the attribute server lists types, with a configuration for notifying characteristics (Part F 3.4.3.1)")
     func findsInformation() {
         var server = Fixture.server()
         #expect(server.answer([0x04, 13, 0, 0xFF, 0xFF]) == [0x05, 1, 13, 0, 0x02, 0x29])
@@ -96,9 +94,7 @@ struct GATTServerTests {
         #expect(server.answer([0x0A, 0, 0]) == Fixture.error(0x0A, at: 0, .invalidHandle))
     }
 
-    @Test(
-        "the attribute server accepts writes with and without response, also before a subscription (Part F 3.4.5, MAG 8.4)"
-    )
+    @Test("the attribute server takes writes of both kinds, even before a subscription (Part F 3.4.5, MAG 8.4)")
     func takesWrites() {
         var server = Fixture.server()
         #expect(server.receive([0x52, 12, 0, 1, 2, 3]) == [Fixture.written([1, 2, 3])])

@@ -43,9 +43,7 @@ struct LinkTests {
         #expect(link.run(.read(name)) == .value([UInt8](repeating: UInt8(ascii: "n"), count: length)))
     }
 
-    @Test(
-        "client and server carry a request in pieces of 20 bytes and its end, then the answer as an indication (MAG 8.2)"
-    )
+    @Test("client and server carry a request in pieces of 20 bytes, and its answer as an indication (MAG 8.2)")
     func request() throws {
         var link = Link(client: Fixture.client(), server: Fixture.server([.writeWithoutResponse, .indicate]))
         let discovered = link.found()
@@ -81,7 +79,7 @@ struct LinkTests {
 
 @Suite("Bytes of a hostile device", .timeLimit(.minutes(5)))
 struct HostileBytesTests {
-    @Test("hostile bytes of every opcode at every length up to 30 are answered within the MTU, or end the bearer")
+    @Test("hostile bytes of every opcode and length are answered within the MTU, or end the bearer")
     func everyOpcode() {
         for opcode in UInt8.min...UInt8.max {
             for filler: UInt8 in [0x00, 0x01, 0x0C, 0xFF] {

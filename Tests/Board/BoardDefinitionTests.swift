@@ -85,7 +85,7 @@ struct BoardDefinitionTests {
     private static let button = "[button]\nchip = \"c\"\n"
 
     @Test(
-        "names the key path of a fault and what to write instead",
+        "a board definition's fault names its key path and what to write instead",
         arguments: [
             ("", "title", "missing"),
             ("title = 7", "title", "is 7"),

@@ -17,7 +17,7 @@ struct ClassLEDTests {
         try String(contentsOfFile: "\(tree.root)/sys/class/leds/green:status/\(file)", encoding: .utf8)
     }
 
-    @Test("is the first that is there, is lit fully, and has its trigger back afterwards")
+    @Test("an LED by its class is the first that is there, is lit fully, and gets its trigger back")
     func lit() throws {
         let tree = try tree()
         do {
@@ -33,7 +33,7 @@ struct ClassLEDTests {
         #expect(try String(contentsOfFile: other, encoding: .utf8) == "1\n")
     }
 
-    @Test("that is not there is named, and is found by the check of the board")
+    @Test("an LED class that is not there is named, also by the check of the board")
     func missing() async throws {
         let tree = try tree()
         #expect(throws: BoardError.partAbsent(.led, names: ["red:status"])) {
@@ -50,7 +50,7 @@ struct ClassLEDTests {
     }
 
     @Test(
-        "or a key has no line, level or resistor in a definition, and no path",
+        "a definition with an LED class or a key takes no line, level, resistor or path",
         arguments: [
             "[led]\nclass = \"a\"\nchip = \"b\"", "[led]\nclass = \"../a\"", "[led]\nclass = []",
             "[led]\nclass = \"a\"\nactive = \"low\"", "[button]\ninput = \"a\"\nkey = 0",
@@ -68,7 +68,7 @@ struct KeyLineTests {
         return KeyLine.edges(of: try #require(KeyEvent.all(in: bytes)), &down, key).map(\.isActive)
     }
 
-    @Test("is pressed and released by its key alone, or by any that does not end the machine")
+    @Test("a key as button is pressed by its own key alone, or by any that does not end the machine")
     func keys() throws {
         #expect(try edges(Keys.press(256), key: 256) == [true, false])
         #expect(try edges(Keys.press(28) + Keys.press(256), key: 256) == [true, false])
@@ -80,7 +80,7 @@ struct KeyLineTests {
         #expect(try edges(both + Keys.event(1, 3, 0), key: nil) == [true, false])
     }
 
-    @Test("has its edges dated by the kernel")
+    @Test("a key as button has its edges dated by the kernel")
     func dated() throws {
         var bytes = Keys.event(1, 256, 1)
         withUnsafeBytes(of: (Int(12), Int(345_678))) { bytes.replaceSubrange(0..<$0.count, with: $0) }

@@ -32,7 +32,7 @@ struct CodeScannerTests {
         return try #require(KeyEvent.all(in: bytes)).map { text.receive($0) }.filter { $0 != .nothing }
     }
 
-    @Test("gives each line as it is printed, of every character that a URL may have")
+    @Test("a code scanner gives each line as it is printed, of every character that a URL may have")
     func lines() throws {
         let url = "https://Gw.example:8443/a_b-c~d/?x=%2F&y=(1)+2*3;4,5!'$#@[]"
         #expect(
@@ -42,7 +42,7 @@ struct CodeScannerTests {
         #expect(try outcomes(Keys.event(1, 30, 1) + Keys.event(1, 30, 2) + Keys.press(1, 15, 59, 28)) == [.line("a")])
     }
 
-    @Test("gives no part of a line that is too long, or that the kernel dropped something of")
+    @Test("a code scanner gives no part of a line that is too long, or that the kernel dropped some of")
     func bounds() throws {
         let long = (0...TypedText.limit).flatMap { _ in Keys.press(30) }
         #expect(try outcomes(long + Keys.press(28, 30, 28)) == [.tooLong, .line("a")])
@@ -51,7 +51,7 @@ struct CodeScannerTests {
         #expect(try outcomes(holed + typed("Whole") + Keys.press(28)) == [.incomplete, .line("Whole")])
     }
 
-    @Test("passes on one text after another, and is named when it is not there")
+    @Test("a code scanner passes on one text after another, and is named when it is not there")
     func reading() async throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
@@ -73,7 +73,7 @@ struct CodeScannerTests {
         }
     }
 
-    @Test("is found by the name that the kernel has for it")
+    @Test("a code scanner is found by the name that the kernel has for it")
     func named() throws {
         let tree = try FakeTree([
             "/sys/class/input/event3/device/name": "Keyboard\n",

@@ -60,7 +60,7 @@ struct DebouncerTests {
         expect(&debouncer, rested: true, .pressed(at: .milliseconds(200)))
     }
 
-    @Test("the debouncer reads the whole of a press from the times of its edges, when they are handled 5 s later")
+    @Test("the debouncer reads a whole press from the times of its edges, even when handled 5 s later")
     func late() {
         var debouncer = Debouncer(rest: .milliseconds(20), isActive: false, at: .zero)
         let changes = edges(100, 104, 108, 300, 303, 309, to: false)

@@ -5,7 +5,7 @@ import Testing
 
 /// The shipped definitions, against what Debian's kernel says of the boards: device-trees.json, which
 /// deploy/check-boards extracts from the device trees.
-@Suite("A shipped definition agrees with the kernel's device trees")
+@Suite("Shipped definitions beside device trees")
 struct DeviceTreeTests {
     struct Facts: Decodable, Sendable {
         struct Chip: Decodable, Sendable {
@@ -41,12 +41,12 @@ struct DeviceTreeTests {
     /// Of no certain board.
     private static let ofNoBoard: Set = ["generic-linux", "generic-device-tree", "simulated", "virtual-board"]
 
-    @Test("every definition of a board has device trees to be compared with")
+    @Test("every shipped definition of a board has device trees to be compared with")
     func complete() {
         #expect(Set(Self.boards.keys) == Set(Self.catalog.names).subtracting(Self.ofNoBoard))
     }
 
-    @Test("it is chosen for the board, by the model", arguments: boards.keys.sorted())
+    @Test("each device tree's model chooses the shipped definition of its board", arguments: boards.keys.sorted())
     func model(name: String) throws {
         for (tree, facts) in try #require(Self.boards[name]) {
             let machine = try FakeTree(["/proc/device-tree/model": facts.model + "\0"])
@@ -54,7 +54,9 @@ struct DeviceTreeTests {
         }
     }
 
-    @Test("its button and LED are there", arguments: boards.keys.sorted().filter { !withoutParts.contains($0) })
+    @Test(
+        "the button and LED of a shipped definition are in the device tree",
+        arguments: boards.keys.sorted().filter { !withoutParts.contains($0) })
     func lines(name: String) throws {
         let definition = try Self.catalog.definition(named: name)
         for (tree, facts) in try #require(Self.boards[name]) {
@@ -83,7 +85,9 @@ struct DeviceTreeTests {
         }
     }
 
-    @Test("its thermometers are there", arguments: boards.keys.sorted().filter { !withoutParts.contains($0) })
+    @Test(
+        "the thermometers of a shipped definition are in the device tree",
+        arguments: boards.keys.sorted().filter { !withoutParts.contains($0) })
     func zones(name: String) throws {
         let definition = try Self.catalog.definition(named: name)
         for (tree, facts) in try #require(Self.boards[name]) {
@@ -96,7 +100,9 @@ struct DeviceTreeTests {
         }
     }
 
-    @Test("the kernel still lacks the parts of the boards that are left out here", arguments: withoutParts.sorted())
+    @Test(
+        "the kernel's device trees still lack the parts that shipped definitions leave out",
+        arguments: withoutParts.sorted())
     func missing(name: String) throws {
         for (tree, facts) in try #require(Self.boards[name]) {
             #expect(facts.chips.isEmpty && facts.zones.isEmpty, "\(tree): compare it with the definition")

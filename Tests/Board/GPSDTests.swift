@@ -14,7 +14,7 @@ struct GPSDTests {
         return reader.receive(Array(lines.map { $0 + "\r\n" }.joined().utf8))
     }
 
-    @Test("reports a fix once its receiver has one, in pieces of any size")
+    @Test("gpsd reports a fix once its receiver has one, in pieces of any size")
     func fixes() {
         let expected = GPSDReader.Outcome.fix(GPSFix(latitude: 49.2827, longitude: -123.1207))
         #expect(read(Self.version, #"{"class":"TPV","mode":1}"#, #"{"class":"SKY"}"#, Self.fix) == expected)
@@ -25,7 +25,7 @@ struct GPSDTests {
     }
 
     @Test(
-        "has no fix in modes 0 and 1, nor without numbers, nor off the Earth",
+        "gpsd has no fix in modes 0 and 1, nor without numbers, nor off the Earth",
         arguments: [
             #"{"class":"TPV","mode":1,"lat":1.0,"lon":1.0}"#, #"{"class":"TPV","lat":1.0,"lon":1.0}"#,
             #"{"class":"TPV","mode":3}"#, #"{"class":"TPV","mode":3,"lat":91,"lon":0}"#,
@@ -34,7 +34,7 @@ struct GPSDTests {
         ])
     func withoutFix(report: String) { #expect(read(Self.version, report) == .nothing) }
 
-    @Test("is not taken for gpsd if it does not introduce itself, or sends anything else")
+    @Test("a server that does not introduce itself as gpsd, or sends anything else, is not taken for gpsd")
     func others() {
         let refusals = [
             read(Self.fix), read("SSH-2.0-OpenSSH_9.2"), read(Self.version, "{}"), read(Self.version, "[1]"),
@@ -48,7 +48,7 @@ struct GPSDTests {
         }
     }
 
-    @Test("is on this machine alone")
+    @Test("gpsd is looked for on this machine alone")
     func addresses() {
         #expect(GPSDAddress("127.0.0.1:2947")?.description == "127.0.0.1:2947")
         #expect(GPSDAddress("localhost:1") == .port(1, isVersion6: false))
@@ -88,7 +88,7 @@ struct GPSDTests {
         try await body(GPSDClient(try #require(GPSDAddress(path))))
     }
 
-    @Test("is asked over its socket, and waited for as long as the caller wants")
+    @Test("gpsd is asked over its socket, and waited for as long as the caller wants")
     func client() async throws {
         try await serving("\(Self.version)\n\(Self.fix)\n") { client in
             let fix = try await client.fix(within: .seconds(60))

@@ -24,9 +24,9 @@ enum Keys {
     }
 }
 
-@Suite("What a keypad sends")
+@Suite("Input of a keypad")
 struct KeyEventTests {
-    @Test("is read as whole events of the kernel's, and anything else is refused")
+    @Test("input of a keypad is read as whole events of the kernel's, and anything else is refused")
     func strict() throws {
         let events = try #require(KeyEvent.all(in: Keys.press(2, 80)))
         #expect(events.count == 10 && events.compactMap(\.pressed) == [2, 80])
@@ -37,7 +37,7 @@ struct KeyEventTests {
     }
 
     @Test(
-        "is a PIN once it is entered",
+        "input of a keypad is a PIN once it is entered",
         arguments: [
             // The row above the letters, the block beside them, and the keys of telephones.
             ([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 28], "1234567890"),
@@ -58,7 +58,7 @@ struct KeyEventTests {
         #expect(outcomes == [.entered(Array(digits.utf8))])
     }
 
-    @Test("is begun again when the kernel has dropped some of it, is bounded, and can be a refusal")
+    @Test("input of a keypad begins again when the kernel drops some, is bounded, and can be a refusal")
     func bounds() throws {
         var entry = KeypadEntry()
         func receive(_ bytes: [UInt8]) throws -> [KeypadEntry.Outcome] {
@@ -90,7 +90,7 @@ struct KeypadTests {
 
     private let keypad = Keypad(path: "/dev/input/event7")
 
-    @Test("gives what was entered, and ends when its reader does")
+    @Test("a keypad gives what was entered, and ends when its reader does")
     func entry() async throws {
         try await withPipe { reading, writing in
             let first = Keys.press(2, 3)
@@ -107,7 +107,7 @@ struct KeypadTests {
         }
     }
 
-    @Test("that sends something else, or that is not an input device, is an error that names it")
+    @Test("a keypad that sends something else, or is not an input device, is an error that names it")
     func faults() async throws {
         try await withPipe { reading, writing in
             let half = Keys.press(2).dropLast()

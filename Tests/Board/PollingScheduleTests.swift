@@ -8,7 +8,7 @@ struct PollingScheduleTests {
         PollingSchedule(periods: periods, startingAt: .seconds(100), retryCap: cap)
     }
 
-    @Test("the polling schedule reads all sensors at the start, then each at its period, those of one period together")
+    @Test("the polling schedule reads all sensors at the start, then each at its period, equal periods together")
     func grid() {
         var schedule = schedule(.seconds(2), .seconds(3), .seconds(2))
         #expect(schedule.due(at: .seconds(100)).map(\.index) == [0, 1, 2])
@@ -37,7 +37,7 @@ struct PollingScheduleTests {
     }
 
     @Test(
-        "the polling schedule retries a failing sensor less and less often, up to the cap, and returns it to the grid")
+        "the polling schedule retries a failing sensor less and less often, then returns it to the grid")
     func backoff() {
         var schedule = schedule(.seconds(10), cap: .seconds(35))
         var now = Duration.seconds(100)

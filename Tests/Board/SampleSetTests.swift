@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Telemetry payload")
 struct SampleSetTests {
-    @Test("a telemetry payload is JSON with the time in milliseconds and every reading's name, unit, value and quality")
+    @Test("a telemetry payload is JSON with the time in ms and each reading's name, unit, value and quality")
     func payload() {
         let time = Date(timeIntervalSince1970: 1_767_225_600.5)
         let set = SampleSet(

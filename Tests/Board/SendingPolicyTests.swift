@@ -21,12 +21,12 @@ struct SendingPolicyTests {
         }
     }
 
-    @Test("the sending policy sends the first reading, then values that left the deadband around the last one sent")
+    @Test("the sending policy sends the first reading, then values beyond the deadband around the last sent")
     func deadband() {
         #expect(sent([0: 20, 1: 20.4, 2: 19.6, 3: 20.5, 4: 20.9], by: policy(deadband: 0.5)) == [0, 3])
     }
 
-    @Test("without a deadband sends every change and nothing else")
+    @Test("the sending policy without a deadband sends every change and nothing else")
     func noDeadband() {
         #expect(sent([0: 20, 1: 20, 2: 20.001], by: policy()) == [0, 2])
     }

@@ -72,7 +72,7 @@ struct SensorPollerTests {
         }
     }
 
-    @Test("the sensor poller reports a failing sensor once, retries it less and less often, and reports its recovery")
+    @Test("the sensor poller reports a failing sensor once, retries it less often, and reports its recovery")
     func failure() async throws {
         let poller = poller(pipe())
         var samples = poller.samples.subscribe().makeAsyncIterator()
@@ -134,7 +134,7 @@ struct SensorPollerTests {
         }
     }
 
-    @Test("the sensor poller repeats an unchanged value after the greatest interval, although its timer is always late")
+    @Test("the sensor poller repeats an unchanged value after the greatest interval, even with a late timer")
     func greatestInterval() async throws {
         let sensor = SensorDefinition(
             name: "cpu", source: .thermal(zones: ["cpu-thermal"]), unit: .celsius, divisor: 1000, period: .seconds(30),

@@ -120,7 +120,7 @@ struct SensorProbeTests {
         #expect(try read(.hwmon(devices: ["d"], channel: "temp1", bus: nil), tree).quality == .uncertain)
     }
 
-    @Test("names the missing device or channel")
+    @Test("a sensor probe names the missing device or channel")
     func absent() throws {
         let tree = try FakeTree(["/sys/class/hwmon/hwmon0/name": "d\n"])
         #expect(throws: BoardError.sensorAbsent(sensor: "s", place: "hwmon device x or y")) {
@@ -132,7 +132,7 @@ struct SensorProbeTests {
     }
 
     @Test(
-        "a sensor probe refuses content that is not a number, too long or not a file, and does not wait for a pipe",
+        "a sensor probe refuses what is not a number, too long or not a file, and waits for no pipe",
         .timeLimit(.minutes(5)))
     func hostile() throws {
         let path = "/sys/class/thermal/thermal_zone0/temp"

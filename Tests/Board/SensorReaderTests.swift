@@ -39,7 +39,7 @@ struct SensorReaderTests {
         }
     }
 
-    @Test("the sensor reader reads the others while a driver hangs, and reads that one again only after it returned")
+    @Test("the sensor reader goes on while a driver hangs, and reads its sensor again only once it returned")
     func hanging() async {
         let reader = reader(threads: 2)
         drivers.hang("b")
@@ -88,7 +88,7 @@ struct SensorReaderTests {
         drivers.letGo("c")
     }
 
-    @Test("a reader whose task is canceled does not wait for a driver that hangs")
+    @Test("a canceled sensor reader does not wait for a driver that hangs")
     func cancelled() async {
         let definitions = [SensorDefinition(name: "a", source: .system(.load), unit: .count)]
         drivers.hang("a")

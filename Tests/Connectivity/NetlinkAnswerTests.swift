@@ -34,7 +34,7 @@ struct NetlinkAnswerTests {
         return answer.read(datagram, sequence: 1) ? answer : nil
     }
 
-    @Test("has links, with a carrier or without, and leaves out what bridges say of their ports")
+    @Test("a kernel's answer has links with or without carrier, and leaves out what bridges say of ports")
     func links() {
         let answer = Self.read(
             Self.link("eth0") + Self.link("eth1", flags: 1) + Self.link("port", family: 7)
@@ -44,7 +44,7 @@ struct NetlinkAnswerTests {
         #expect(answer?.isComplete == true)
     }
 
-    @Test("has addresses, by the own one of a pair, and those that can be used beyond the link")
+    @Test("a kernel's answer has the own address of a pair, and only addresses usable beyond the link")
     func addresses() {
         func address(scope: UInt8 = 0, flags: UInt32 = 0, _ attributes: [UInt8]) -> [UInt8] {
             Self.message(
@@ -60,7 +60,7 @@ struct NetlinkAnswerTests {
         #expect(Self.read(address([])) == nil, "an address message without an address")
     }
 
-    @Test("has default routes alone, with their priority, and by several hops the first one")
+    @Test("a kernel's answer has default routes alone, with their priority, and the first of several hops")
     func routes() {
         let link = Self.attribute(4, Self.bytes(Int32(2)))
         let hops = Self.attribute(9, Self.bytes(UInt16(8)) + [0, 0] + Self.bytes(Int32(7)))
@@ -71,7 +71,7 @@ struct NetlinkAnswerTests {
         #expect(answer?.snapshot.routes.map(\.priority) == [100, 0])
     }
 
-    @Test("is refused when anything in it is shorter than it says")
+    @Test("a kernel's answer is refused when anything in it is shorter than it says")
     func damaged() {
         let whole = Self.link("eth0")
         for length in 1..<whole.count { #expect(Self.read(Array(whole.prefix(length))) == nil, "\(length) bytes") }
@@ -80,7 +80,7 @@ struct NetlinkAnswerTests {
         #expect(Self.read(Self.route(Self.attribute(4, [2, 0]))) == nil)
     }
 
-    @Test("says when the kernel refuses, and when the network changed meanwhile; answers to others are left out")
+    @Test("a kernel's answer reports refusals and network changes, and answers to others are left out")
     func endings() {
         let refused = Self.read(Self.message(2, Self.bytes(Int32(-13)) + [UInt8](repeating: 0, count: 16)))
         #expect(refused?.errorNumber == 13)

@@ -12,7 +12,7 @@ struct NetworkTests {
     private static let own = [Address(index: 2, bytes: [192, 0, 2, 5], isGlobal: true)]
     private static let both = own + [Address(index: 3, bytes: [198, 51, 100, 5], isGlobal: true)]
 
-    @Test("leads out by the best default route of a link that has a carrier and an address")
+    @Test("the network leads out by the best default route of a link with carrier and address")
     func wayOut() {
         var snapshot = NetworkSnapshot(
             links: [Self.ethernet, Self.wireless], addresses: Self.both,
@@ -32,7 +32,7 @@ struct NetworkTests {
         #expect(snapshot.wayOut == nil)
     }
 
-    @Test("of IPv6 alone leads out too, and not by a route of IPv4 that has no address")
+    @Test("a network of IPv6 alone leads out too, and not by a route of IPv4 that has no address")
     func families() {
         let address = Address(index: 2, bytes: [UInt8](repeating: 1, count: 16), isGlobal: true)
         let snapshot = NetworkSnapshot(
@@ -42,7 +42,7 @@ struct NetworkTests {
         #expect(NetworkSnapshot(links: [Self.ethernet], addresses: []).wayOut == nil)
     }
 
-    @Test("carries connections from addresses of links with a carrier alone")
+    @Test("the network carries connections only from addresses of links with a carrier")
     func carries() {
         var snapshot = NetworkSnapshot(links: [Self.ethernet], addresses: Self.own)
         #expect(snapshot.carries([192, 0, 2, 5]))
@@ -51,7 +51,7 @@ struct NetworkTests {
         #expect(!snapshot.carries([192, 0, 2, 5]))
     }
 
-    @Test("is worth another attempt when a link, an address or a default route of it comes, and not for others")
+    @Test("an attempt is repeated when a usable link, an address or a default route comes, and not for others")
     func outlook() {
         var snapshot = NetworkSnapshot(links: [Self.ethernet], addresses: Self.own)
         let first = snapshot.outlook
@@ -67,7 +67,7 @@ struct NetworkTests {
         #expect(snapshot.outlook == nil)
     }
 
-    @Test("is read from the real kernel, with the loopback link and its address")
+    @Test("the network is read from the real kernel, with the loopback link and its address")
     func real() throws {
         let snapshot = try NetlinkSocket().snapshot()
         let loopback = try #require(snapshot.links.first { $0.name == "lo" })
@@ -77,7 +77,7 @@ struct NetworkTests {
         #expect(address?.isGlobal != true, "nobody else is reached by it")
     }
 
-    @Test("is known once the monitor has started, and a pause ends when the network is back")
+    @Test("the network is known once the monitor has started, and a pause ends when it is back")
     func monitor() async {
         let monitor = NetworkMonitor()
         #expect(monitor.state == .unknown(nil))

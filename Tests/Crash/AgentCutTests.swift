@@ -10,7 +10,7 @@ import Testing
 struct AgentCutTests {
     private static let cuts = count("AGENT_CUTS", preset: 10)
 
-    @Test("takes no reading that was accepted, nor the registration", .timeLimit(.minutes(1440)))
+    @Test("a power cut of the whole agent takes no accepted reading, nor the registration", .timeLimit(.minutes(1440)))
     func underLoad() async throws {
         var chance = Chance()
         try await withDisk { lab, board, disk in
@@ -55,7 +55,7 @@ struct AgentCutTests {
     }
 
     @Test(
-        "while it starts for the first time and enrolls leaves a board that starts and can be enrolled",
+        "a power cut of the whole agent during first start and enrollment leaves a board that can be enrolled",
         .timeLimit(.minutes(1440)))
     func atFirst() async throws {
         var chance = Chance()

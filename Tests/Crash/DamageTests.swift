@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A board whose files are damaged while it is off.
-@Suite("A damaged database", .timeLimit(.minutes(20)))
+@Suite("A damaged database after a crash", .timeLimit(.minutes(20)))
 struct DamageTests {
     enum Damage: String, CaseIterable, Sendable {
         case tornTail = "its tail is torn off"
@@ -34,9 +34,7 @@ struct DamageTests {
 
     static let quiet = "[telemetry]\nenabled = false"
 
-    @Test(
-        "a damaged database that is an outbox is set aside and told of, and what can be read of it is sent",
-        arguments: Damage.allCases)
+    @Test("a damaged outbox is set aside and reported, and what can be read of it is sent", arguments: Damage.allCases)
     func outbox(_ damage: Damage) async throws {
         try await withWaitingMessages { lab, board, outbox in
             let segment = try #require(try segments(of: outbox).first)
@@ -76,7 +74,7 @@ struct DamageTests {
     }
 
     @Test(
-        "a damaged database that ends torn or in zeros after a kill loses what was torn and nothing before it, and is not set aside",
+        "an outbox that ends torn or in zeros after a kill loses only what was torn, and is not set aside",
         arguments: [
             Damage.tornTail, .zeroedTail,
         ])
@@ -97,7 +95,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a damaged database that is the database of an outbox is set aside and told of, and all messages are sent")
+    @Test("an outbox whose database is damaged sends all messages, and the database is set aside and reported")
     func outboxDatabase() async throws {
         try await withWaitingMessages { lab, board, outbox in
             try Damage.overwrittenHead.strike(outbox)
@@ -112,7 +110,7 @@ struct DamageTests {
     }
 
     @Test(
-        "a damaged database that is a vault is set aside and told of; the outbox is untouched, and the board can be enrolled again",
+        "a damaged vault is set aside and reported, the outbox is untouched, and the board can be enrolled",
         arguments: Damage.allCases)
     func vault(_ damage: Damage) async throws {
         try await withWaitingMessages { lab, board, outbox in
@@ -135,7 +133,7 @@ struct DamageTests {
         }
     }
 
-    @Test("found only when it is read, as it is too large to be checked at each start, is set aside then")
+    @Test("damage found only when a large outbox is read has it set aside then")
     func largeOutbox() async throws {
         try await withWaitingMessages(count: 300, bytes: 60_000) { lab, board, outbox in
             let segments = try segments(of: outbox)
@@ -152,7 +150,7 @@ struct DamageTests {
     }
 
     @Test(
-        "a damaged database of a newer version is left as it is; the agent tells of it, and goes on once the older one is back",
+        "a damaged database of a newer version is left as it is and reported, and the older one works again",
         arguments: ["vault", "outbox"])
     func newerVersion(which: String) async throws {
         try await withWaitingMessages { lab, board, outbox in

@@ -12,7 +12,7 @@ import Testing
 struct DiskTests {
     /// A killed agent leaves files of SQLite that one that was stopped removes, and that the next would have to make.
     @Test(
-        "that fills up refuses new messages with what to do, loses none that were accepted, and is told of",
+        "a disk that fills up refuses new messages with what to do, and loses none that were accepted",
         arguments: [SIGKILL, SIGTERM])
     func full(endedBy signal: Int32) async throws {
         try await withDisk { lab, board, disk in
@@ -69,7 +69,7 @@ struct DiskTests {
         }
     }
 
-    @Test("that has no room for what an outbox writes ahead takes the message itself, and loses none when it is full")
+    @Test("a disk without room for the outbox's prepared space takes the message, and loses none when full")
     func fullAhead() async throws {
         try await withPowerCutDisk { disk, _ in
             let path = "\(disk.path)/outbox.db"
@@ -100,7 +100,7 @@ struct DiskTests {
         }
     }
 
-    @Test("that is full when the broker does not answer in time refuses the message, which may have been sent")
+    @Test("a full disk while the broker is late refuses the message, which may have been sent")
     func fullAtTheSpill() async throws {
         // Time enough for the broker of a busy machine.
         let settings = DamageTests.quiet + "\n[outbox]\nspill_milliseconds = 5000\n"
@@ -127,7 +127,7 @@ struct DiskTests {
         }
     }
 
-    @Test("that is read-only lets the agent start and tell so, and go on by itself once it can be written")
+    @Test("a read-only disk lets the agent start and say so, and go on once it can be written")
     func readOnly() async throws {
         try await withDisk { lab, board, disk in
             try await board.start()

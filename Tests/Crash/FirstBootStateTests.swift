@@ -21,7 +21,7 @@ struct FirstBootStateTests {
         State(point: "first-boot-overwritten", meaning: "taken; what is left of the file is removed", isTaken: true),
     ]
 
-    @Test("the URL is used once, the board is one device, and the file ends", arguments: states)
+    @Test("a kill during first boot still uses the URL once, makes one device, and ends the file", arguments: states)
     func recovers(_ state: State) async throws {
         try await inTurn {
             let lab = try await Lab.start()

@@ -32,7 +32,7 @@ struct InboxStateTests {
     ]
     static let points = Set((inboxes + actions + changes).map(\.point))
 
-    @Test("a message is kept at least once", arguments: inboxes)
+    @Test("a kill while a message waits in an inbox keeps it at least once", arguments: inboxes)
     func keeping(_ state: State) async throws {
         try await inTurn {
             let settings = "[[inbox]]\nname = \"orders\"\nfilter = \"orders\""
@@ -49,7 +49,9 @@ struct InboxStateTests {
         }
     }
 
-    @Test("an inbox is added or removed whole, and what was asked can be asked again", arguments: changes)
+    @Test(
+        "a kill while an inbox is added or removed leaves it whole, and the request can be repeated", arguments: changes
+    )
     func changing(_ state: State) async throws {
         try await inTurn {
             try await withLabAndBoard(settings: DamageTests.quiet) { lab, board in
@@ -97,7 +99,7 @@ struct InboxStateTests {
         try await reader.stop(SIGKILL)
     }
 
-    @Test("a command gets a message at least once", arguments: actions)
+    @Test("a kill during an action still gives its command each message at least once", arguments: actions)
     func acting(_ state: State) async throws {
         try await inTurn {
             let socket = try ActionSocket()

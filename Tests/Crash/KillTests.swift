@@ -13,7 +13,7 @@ struct KillTests {
     private static let readings = count("READINGS", preset: max(20_000, cycles * 100))
 
     @Test(
-        "the agent loses no reading that it accepted and keeps their order, however often it is killed",
+        "an agent that is killed often loses no accepted reading and keeps their order",
         .timeLimit(.minutes(1440)), arguments: [250, 0])
     func underLoad(spillMilliseconds: Int) async throws {
         var chance = Chance()
@@ -38,6 +38,7 @@ struct KillTests {
                 if cycle > 1 { try board.launch() }
                 let before = publisher.tally.accepted
                 publisher.allow(Self.readings * cycle / Self.cycles)
+                // The pauses are moments to kill at, not waits for something to happen.
                 if chance.happens(0.2) {
                     early += 1
                     try await Task.sleep(for: .microseconds(Int.random(in: 0...150_000, using: &chance)))

@@ -13,7 +13,7 @@ struct LeftBehindTests {
     .standardizedFileURL
 
     @Test(
-        "that is ended leaves no process behind: lab, broker, agent, reader and disk",
+        "a run of tests that is ended leaves no process behind: lab, broker, agent, reader and disk",
         .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"),
         arguments: [SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGABRT])
     func tests(ended signal: Int32) async throws {
@@ -32,7 +32,7 @@ struct LeftBehindTests {
 
     /// Everything that these tests start, until the process is ended from outside.
     @Test(
-        "is the bait of the test above",
+        "bait for the test of what a run leaves: starts everything until it is ended from outside",
         .enabled(if: ProcessInfo.processInfo.environment[baiting] != nil, "only in a process of its own"))
     func bait() async throws {
         try await withDisk { lab, board, disk in
@@ -48,7 +48,9 @@ struct LeftBehindTests {
     /// A command that starts two processes that would stay, one of them in a session of its own.
     private static let scattering = "setsid sleep 86400 & sleep 86400 & echo out; "
 
-    @Test("ends what a command left, names it, and with --strict calls that a failure", arguments: [true, false])
+    @Test(
+        "the reaper ends what a command left, names it, and with --strict calls that a failure",
+        arguments: [true, false])
     func reaped(strict: Bool) async throws {
         let words = (strict ? ["--strict"] : []) + ["--", "sh", "-c"]
         let left = try await Program(url: Self.reaper).run(words + [Self.scattering + "exit 0"])
@@ -63,7 +65,7 @@ struct LeftBehindTests {
     }
 
     @Test(
-        "leaves nothing when a signal ends the reaper, its command, or both at once",
+        "the reaper leaves nothing when a signal ends it, its command, or both at once",
         arguments: [SIGKILL, SIGTERM, SIGHUP])
     func reaperEnded(signal: Int32) async throws {
         for target in ["reaper", "command", "both"] {

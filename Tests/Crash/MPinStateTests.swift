@@ -86,7 +86,8 @@ struct MPinStateTests {
     }
 
     @Test(
-        "there is a token exactly if the state says so, and the registration goes on or begins anew", arguments: states)
+        "a kill leaves an M-Pin user a token exactly if the state says so, and a registration goes on or anew",
+        arguments: states)
     func recovers(_ state: State) async throws {
         try await inTurn {
             var configuration = LabConfiguration()

@@ -53,7 +53,9 @@ struct OAuthAccountStateTests {
         }
     }
 
-    @Test("the account is there, or is not, and its newest refresh token works", arguments: states.sorted())
+    @Test(
+        "a kill leaves an OAuth account whole or absent, and its newest refresh token works", arguments: states.sorted()
+    )
     func recovers(_ state: String) async throws {
         let started = StartedPrograms()
         defer { started.endAll() }

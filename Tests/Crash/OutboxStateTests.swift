@@ -32,7 +32,7 @@ struct OutboxStateTests {
         State(point: "outbox-erasure-begun", before: .ofAnotherDevice, meaning: "nothing is sent, nothing is left"),
     ]
 
-    @Test("the board recovers as the table says", arguments: all)
+    @Test("a board killed while an outbox is opened recovers as the table says", arguments: all)
     func recovers(_ state: State) async throws {
         try await inTurn {
             try await withLabAndBoard(settings: DamageTests.quiet) { lab, board in

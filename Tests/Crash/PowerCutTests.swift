@@ -14,7 +14,7 @@ struct PowerCutTests {
     private static let cuts = count("CUTS", preset: 200)
 
     @Test(
-        "takes from a plain file what was not synced, and nothing that was: the disk of these tests does what it says")
+        "a power cut takes from a plain file what was not synced and nothing else: the tests' disk does so")
     func plainFile() async throws {
         try await withPowerCutDisk { disk, _ in
             var (lost, torn) = (0, 0)
@@ -36,7 +36,7 @@ struct PowerCutTests {
         }
     }
 
-    @Test("takes rows from a database that does not sync: a store that forgot to would be found out")
+    @Test("a power cut takes rows from a database that does not sync: a store that forgot to would be found")
     func withoutSync() async throws {
         try await withPowerCutDisk { disk, _ in
             var lost = 0
@@ -65,7 +65,7 @@ struct PowerCutTests {
     private static let notes = [Migration(version: 1, sql: "CREATE TABLE note (id INTEGER PRIMARY KEY) STRICT")]
 
     @Test(
-        "takes nothing from vault and outbox that was accepted, and leaves nothing half written",
+        "a power cut takes nothing from vault and outbox that was accepted, and leaves nothing half written",
         .timeLimit(.minutes(1440)))
     func stores() async throws {
         var chance = Chance()
@@ -97,7 +97,9 @@ struct PowerCutTests {
         }
     }
 
-    @Test("takes nothing from an outbox of the version before while it is taken over", .timeLimit(.minutes(1440)))
+    @Test(
+        "a power cut takes nothing from an outbox of the version before while it is taken over",
+        .timeLimit(.minutes(1440)))
     func takeover() async throws {
         var chance = Chance()
         let cuts = max(20, Self.cuts / 4)

@@ -32,7 +32,7 @@ struct ProfileStateTests {
         State(name: "profile-committed", act: .refresh, profile: "alice"),
     ]
 
-    @Test("the user stays logged in, with the whole profile or with none, and never with another's", arguments: states)
+    @Test("a user stays logged in after a kill with the whole profile or none, and never another's", arguments: states)
     func recovers(_ state: State) async throws {
         try await inTurn { try await run(state) }
     }

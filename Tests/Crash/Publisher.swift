@@ -111,6 +111,7 @@ final class Publisher: Sendable {
             }
             if isStopped { return nil }
             if let number { return number }
+            // A thread of its own asks again: what it waits for is told by two variables, and comes soon.
             usleep(1000)
         }
     }

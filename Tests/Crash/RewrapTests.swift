@@ -8,7 +8,9 @@ import Vault
 struct RewrapTests {
     static let states: Set<String> = ["vault-rewrap-written", "vault-rewrap-committed"]
 
-    @Test("before the commit the old key opens it, after it the new one, and only that one", arguments: states.sorted())
+    @Test(
+        "a vault killed while it is wrapped anew opens with the old key before the commit, the new one after",
+        arguments: states.sorted())
     func rewrap(state: String) async throws {
         let board = try TestBoard()
         board.environment = ["LATCHKEY_KILL_AT": state]

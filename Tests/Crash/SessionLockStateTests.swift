@@ -29,8 +29,7 @@ struct SessionLockStateTests {
         State(name: "lock-removal-committed", act: "remove", left: "nobody"),
     ]
 
-    @Test(
-        "there is the user's session or a locked one, never both, and none only if that was wanted", arguments: states)
+    @Test("a kill during locking leaves the user's session or a locked one, never both", arguments: states)
     func recovers(_ state: State) async throws {
         try await inTurn { try await run(state) }
     }

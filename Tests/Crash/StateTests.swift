@@ -7,7 +7,7 @@ import Testing
 struct StateTests {
     private static let quiet = "[telemetry]\nenabled = false"
 
-    @Test("the board recovers as the table says", arguments: KilledState.all)
+    @Test("a board killed in a named state recovers as the table says", arguments: KilledState.all)
     func recovers(_ state: KilledState) async throws {
         try await inTurn { try await run(state) }
     }
@@ -30,7 +30,7 @@ struct StateTests {
     }
 
     /// Every `killPoint` of the sources has a row, and every row one in the sources.
-    @Test("the table has every state that the sources name, and no other")
+    @Test("the table of killed states has every state that the sources name, and no other")
     func complete() throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources")
@@ -51,7 +51,7 @@ struct StateTests {
     }
 
     @Test(
-        "and none of them is in the program that is shipped, to which no key can be given either",
+        "the shipped program has no killed states, and takes no key from outside",
         .enabled(if: shipped != nil, "there is no release build"))
     func notShipped() throws {
         let program = try Data(contentsOf: URL(filePath: try #require(Self.shipped)), options: .alwaysMapped)

@@ -53,7 +53,8 @@ class Node:
         """Makes what was on the disk when the power went, and lets it be all there is."""
         kept = 0
         if self.is_directory:
-            kept = chance.randint(0, len(self.unsynced)) if survives == "part" else len(self.unsynced) * (survives == "all")
+            kept = chance.randint(0, len(
+                self.unsynced)) if survives == "part" else len(self.unsynced) * (survives == "all")
             for step in self.unsynced[:kept]:
                 apply(self.disk, step)
         elif survives != "nothing":
@@ -174,8 +175,9 @@ class FileSystem:
         return node
 
     def answer(self, operation, number, body):
-        # Reads go on. The power may go with a page of SQLite's mapped index that the kernel writes back by itself: no call
-        # has failed then, and to the program, which is about to touch the next page, a refused read would be a bus error.
+        # Reads go on. The power may go with a page of SQLite's mapped index that the kernel writes back by itself: no
+        # call has failed then, and to the program, which is about to touch the next page, a refused read would be a bus
+        # error.
         if not self.is_on and operation not in (READ, RELEASE, RELEASEDIR, FLUSH, STATFS):
             raise Refusal(errno.EIO)
         node = self.nodes.get(number)
@@ -326,7 +328,8 @@ class Mount:
     def initialization(request):
         major, minor, readahead, flags = struct.unpack_from("<4I", request, 40)
         # FUSE_BIG_WRITES alone: no cache that writes back, and locks are the kernel's own.
-        return struct.pack("<4I2H2I2H8I", 7, min(minor, 31), readahead, flags & 1 << 5, 16, 12, 128 << 10, 1, 0, 0, *[0] * 8)
+        return struct.pack("<4I2H2I2H8I", 7, min(minor, 31), readahead, flags & 1 << 5, 16, 12, 128 << 10, 1, 0, 0,
+                           *[0] * 8)
 
 
 def main():

@@ -11,7 +11,7 @@ struct CertificateRequestTests {
     ])
 
     @Test(
-        "has the subject in its order and a SHA-256 signature, as the openssl command sees it (MAG checklist 11)",
+        "a certificate request has subject and SHA-256 signature as openssl reads them (MAG checklist 11)",
         arguments: [(PrivateKey.Algorithm.rsa(bits: 2048), "sha256WithRSAEncryption"), (.p256, "ecdsa-with-SHA256")])
     func interoperate(algorithm: PrivateKey.Algorithm, signature: String) throws {
         let request = try CertificateRequest(subject: Self.subject, key: PrivateKey(generating: algorithm))
@@ -30,7 +30,7 @@ struct CertificateRequestTests {
         #expect(layout.output.contains("IA5STRING         :RaspberryPi4"))
     }
 
-    @Test("is read back with subject and key")
+    @Test("a certificate request is read back with subject and key")
     func roundTrip() throws {
         let key = try PrivateKey(generating: .p256)
         let request = try CertificateRequest(der: CertificateRequest(subject: Self.subject, key: key).der)
@@ -40,7 +40,7 @@ struct CertificateRequestTests {
         #expect(request.publicKey == key.publicKey)
     }
 
-    @Test("is refused when it is changed, cut, lengthened or too long")
+    @Test("a certificate request is refused when it is changed, cut, lengthened or too long")
     func damaged() throws {
         let der = try CertificateRequest(subject: Self.subject, key: PrivateKey(generating: .p256)).der
         var renamed = der
@@ -55,7 +55,7 @@ struct CertificateRequestTests {
     }
 
     @Test(
-        "is not made of values that are empty, too long, or not of their type",
+        "a certificate request is not made of values that are empty, too long, or not of their type",
         arguments: [
             (DistinguishedName.Attribute.commonName, ""), (.commonName, String(repeating: "x", count: 65)),
             (.commonName, String(repeating: "x", count: 100_000)), (.commonName, "a\u{0}b"), (.organization, "a\nb"),
@@ -68,7 +68,7 @@ struct CertificateRequestTests {
         }
     }
 
-    @Test("shows its subject in a form that no value can forge")
+    @Test("a certificate request shows its subject in a form that no value can forge")
     func description() {
         let name = DistinguishedName([
             (.commonName, "a,O=evil"), (.organization, "x\u{1B}[2J"), (.domainComponent, " y"),

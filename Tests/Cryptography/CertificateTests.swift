@@ -27,7 +27,7 @@ struct CertificateTests {
         #expect(shown.output.contains("IP Address:127.0.0.1"))
     }
 
-    @Test("names the key that signed it, its own where it is its own issuer (RFC 5280 section 4.2.1.1)")
+    @Test("a certificate names the key that signed it, its own if it is its own issuer (RFC 5280 section 4.2.1.1)")
     func authorityKeyIdentifier() throws {
         let folder = try TemporaryFolder()
         /// The identifiers that the openssl command reads: subject's, authority's.
@@ -46,7 +46,7 @@ struct CertificateTests {
         #expect(try identifiers(try authority.client(name: "board").chain[0]).1 == intermediate)
     }
 
-    @Test("tells subject, issuer, dates, names, serial number and key")
+    @Test("a certificate gives subject, issuer, dates, names, serial number and key")
     func fields() throws {
         let key = try PrivateKey(generating: .p256)
         let (start, end) = (Date(timeIntervalSince1970: 1_700_000_000), Date(timeIntervalSince1970: 4_102_444_800))
@@ -86,7 +86,7 @@ struct CertificateTests {
         #expect(certificate.isIssued(by: certificate))
     }
 
-    @Test("knows who issued it")
+    @Test("a certificate knows who issued it")
     func issuer() throws {
         let other = try TestAuthority()
         let leaf = try authority.server().chain[0]
@@ -110,7 +110,7 @@ struct CertificateTests {
         #expect(throws: CryptographyError.self) { try Certificate(pem: "") }
     }
 
-    @Test("a certificate in PEM that does not end, begins twice or is no base 64 is refused")
+    @Test("a certificate in PEM that does not end, begins twice or is not base 64 is refused")
     func damagedPEM() throws {
         let lines = authority.root.pem.split(separator: "\n").map(String.init)
         for wrong in [
@@ -130,7 +130,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("a certificate is not issued for hosts that are none, or for dates X.509 cannot write")
+    @Test("a certificate is not issued for invalid hosts, or for dates X.509 cannot write")
     func badTemplates() throws {
         let key = try PrivateKey(generating: .p256)
         var template = CertificateTemplate(

@@ -24,7 +24,7 @@ struct CurveTests {
 
     private static func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex)! }
 
-    @Test("are a group of prime order without a cofactor, as OpenSSL checks (MPIN 2.1, MPIN checklist 1)")
+    @Test("points of BN254CX are a group of prime order, as OpenSSL checks (MPIN 2.1, MPIN checklist 1)")
     func parameters() throws {
         #expect(EC_GROUP_check(group.handle, nil) == 1)
         #expect(EC_GROUP_get_degree(group.handle) == 254)
@@ -37,7 +37,7 @@ struct CurveTests {
         #expect(EC_POINT_is_at_infinity(group.handle, end) == 1)
     }
 
-    @Test("pass the self-test, which fails when one digit of the result differs (MPIN checklist 1)")
+    @Test("BN254CX passes its self-test, which fails when one digit of the result differs (MPIN checklist 1)")
     func selfTest() throws {
         try CurveSelfTest.run(in: group)
         let other = String(CurveSelfTest.validator.dropLast()) + "f"
@@ -46,7 +46,7 @@ struct CurveTests {
         }
     }
 
-    @Test("add, double, and give infinity away as an error")
+    @Test("points of BN254CX add, double, and give infinity away as an error")
     func sums() throws {
         let twice = try generator.adding(generator)
         try expect(twice, generator.multiplied(by: G1Scalar(2)))
@@ -61,7 +61,7 @@ struct CurveTests {
         }
     }
 
-    @Test("take scalars modulo the order, whatever their length")
+    @Test("points of BN254CX take scalars modulo the order, whatever their length")
     func scalars() throws {
         #expect(G1Scalar(reducing: Self.bytes(Self.order)).isZero)
         #expect(G1Scalar(reducing: []).isZero)
@@ -75,7 +75,7 @@ struct CurveTests {
         try expect(generator.multiplied(by: all), generator.multiplied(by: high.adding(low)))
     }
 
-    @Test("give back the encoding that they were read from, and a secret one is the same")
+    @Test("points of BN254CX give back the encoding that they were read from, and a secret one does the same")
     func encoding() throws {
         let point = try generator.multiplied(by: .random())
         try expect(G1Point(encoding: point.encoding), point)
@@ -83,7 +83,7 @@ struct CurveTests {
         #expect(point != generator)
     }
 
-    @Test("of hashes are those that OpenSSL finds for an X and an even Y, and there is none before them (MPIN 2.4)")
+    @Test("hashes become the points that OpenSSL finds for an X and an even Y, never earlier ones (MPIN 2.4)")
     func map() throws {
         let prime = CurveNumber(hex: CurveGroup.prime)
         let point = try group.newPoint()
@@ -105,7 +105,7 @@ struct CurveTests {
         }
     }
 
-    @Test("show nothing of themselves")
+    @Test("points of BN254CX show nothing of themselves")
     func shown() throws {
         let point = try generator.multiplied(by: G1Scalar(9442))
         let digits = Hex.encode(point.encoding.dropFirst())
@@ -116,7 +116,7 @@ struct CurveTests {
         #expect(!shown.contains(digits.prefix(8)) && !shown.contains("9442"))
     }
 
-    @Test("are computed by several tasks at once")
+    @Test("points of BN254CX are computed by several tasks at once")
     func concurrency() async throws {
         let hash = SHA256.hash(Array("latchkey".utf8))
         let expected = try G1Point(mapping: hash).multiplied(by: G1Scalar(77)).encoding
@@ -150,7 +150,7 @@ struct CurveTests {
         return coordinate
     }
 
-    @Test("are gone from memory with their last reference (MPIN checklist 15)")
+    @Test("points of BN254CX are gone from memory with their last reference (MPIN checklist 15)")
     func wiped() throws {
         let coordinate = try useAndRelease()
         #expect(try !coordinate.isInMemory())
@@ -167,7 +167,7 @@ struct ShortLadderTests {
         start = try G1Point(mapping: SHA256.hash(Array("start".utf8)))
     }
 
-    @Test("are those of plain sums for factors all over the range of a PIN's")
+    @Test("multiples by a short ladder equal plain sums for factors all over the range of a PIN's")
     func range() throws {
         var sum = start
         let stride = UInt16(17)
@@ -182,7 +182,7 @@ struct ShortLadderTests {
         }
     }
 
-    @Test("are those of the long one where bits change, up to the greatest factor there is")
+    @Test("multiples by a short ladder equal the long one's where bits change, up to the greatest factor")
     func edges() throws {
         let bits = (0..<G1Factor.bits).map { UInt16(1) << $0 }
         for factor in bits + bits.map({ $0 - 1 }) + bits.map({ 16_383 - $0 }) + [16_383, 9999, 10_000] {
@@ -192,10 +192,10 @@ struct ShortLadderTests {
         }
     }
 
-    @Test("have no factor of more bits, which would be computed in another time, or wrongly")
+    @Test("multiples by a short ladder refuse longer factors, whose time would differ or result be wrong")
     func tooLong() async { await #expect(processExitsWith: .failure) { _ = G1Factor(16_384) } }
 
-    @Test("end at infinity as an error, and pass it where a sum does on the way")
+    @Test("multiples by a short ladder end at infinity as an error, and pass it within a sum")
     func infinity() throws {
         let opposite = try base.multiplied(by: G1Scalar(9442)).negated()
         #expect(throws: CurveError.infinity) { try opposite.adding(G1Factor(9442), times: base) }

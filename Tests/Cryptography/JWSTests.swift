@@ -42,7 +42,7 @@ struct JWSTests {
                 + url("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"))
     }
 
-    @Test("verifies the tokens of RFC 7515 appendices A.1, A.2 and A.3")
+    @Test("a JWS verifies the tokens of RFC 7515 appendices A.1, A.2 and A.3")
     func vectors() throws {
         try JWS.Token(compact: Self.hmacToken).verify(with: .hmac(Self.secret))
         try JWS.Token(compact: Self.rsaToken).verify(with: .key(try Self.rsaKey()))
@@ -50,7 +50,7 @@ struct JWSTests {
         #expect(try JSON(parsing: JWS.Token(compact: Self.ecToken).payload)["iss"] == "joe")
     }
 
-    @Test("refuses a token whose payload, header or signature was changed", arguments: [hmacToken, rsaToken, ecToken])
+    @Test("a JWS whose payload, header or signature was changed is refused", arguments: [hmacToken, rsaToken, ecToken])
     func changed(token: String) throws {
         let segments = token.split(separator: ".").map(String.init)
         var signature = Self.url(segments[2])
@@ -74,7 +74,7 @@ struct JWSTests {
         }
     }
 
-    @Test("signs what it verifies, with key identifier and further header members")
+    @Test("a signed JWS verifies, with key identifier and further header members")
     func roundTrip() throws {
         let keys: [(JWS.Algorithm, JWS.SigningKey, JWS.VerificationKey)] = try {
             let rsa = try PrivateKey(generating: .rsa(bits: 2048))
@@ -96,7 +96,7 @@ struct JWSTests {
         }
     }
 
-    @Test("writes ES256 signatures as r and s of 32 bytes each")
+    @Test("a JWS has ES256 signatures as r and s of 32 bytes each")
     func rawSignature() throws {
         let key = try PrivateKey(generating: .p256)
         for _ in 0..<64 {
@@ -105,7 +105,7 @@ struct JWSTests {
         }
     }
 
-    @Test("refuses ES256 signatures of another length, the DER form among them")
+    @Test("a JWS with an ES256 signature of another length is refused, the DER form among them")
     func derSignature() throws {
         let key = try PrivateKey(generating: .p256)
         let message = "eyJhbGciOiJFUzI1NiJ9.AA"
@@ -118,7 +118,7 @@ struct JWSTests {
         }
     }
 
-    @Test("lets the key decide the algorithm")
+    @Test("the key decides the algorithm of a JWS")
     func keyConfusion() throws {
         let rsa = try Self.rsaKey()
         // The classic: the public key's bytes as HMAC secret of a token that says HS256.
@@ -141,7 +141,7 @@ struct JWSTests {
     }
 
     @Test(
-        "refuses headers it does not understand in full",
+        "a JWS whose header is not understood in full is refused",
         arguments: [
             #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"RS512"}"#, #"{"alg":"hs256"}"#, #"{"alg":null}"#,
             #"{"alg":["HS256"]}"#,
@@ -157,7 +157,7 @@ struct JWSTests {
         #expect(throws: CryptographyError.self) { try JWS.Token(compact: compact) }
     }
 
-    @Test("lets equal names inside a header member pass")
+    @Test("a JWS may have equal names inside a header member")
     func nestedNames() throws {
         let header = #"{"alg":"HS256","jwk":{"alg":"x","note":"a:b \" {\"alg\":1}"},"x":[{"alg":1}]}"#
         let token = try JWS.Token(compact: Base64.encode(Array(header.utf8), alphabet: .urlSafe) + ".AA.AA")
@@ -165,7 +165,7 @@ struct JWSTests {
     }
 
     @Test(
-        "refuses any form but three canonical segments",
+        "a JWS of any form but three canonical segments is refused",
         arguments: [
             "", ".", "..", "eyJhbGciOiJIUzI1NiJ9", "eyJhbGciOiJIUzI1NiJ9.AA", "eyJhbGciOiJIUzI1NiJ9.AA.AA.AA",
             "eyJhbGciOiJIUzI1NiJ9.AA.AA.", "eyJhbGciOiJIUzI1NiJ9.AA==.AA", "eyJhbGciOiJIUzI1NiJ9.AA.AB",
@@ -176,7 +176,7 @@ struct JWSTests {
         #expect(throws: CryptographyError.self) { try JWS.Token(compact: compact) }
     }
 
-    @Test("refuses more than 16 KiB")
+    @Test("a JWS of more than 16 KiB is refused")
     func size() {
         let compact = "eyJhbGciOiJIUzI1NiJ9." + String(repeating: "A", count: 16 << 10) + ".AA"
         #expect(throws: CryptographyError.tooLong(.token, count: compact.utf8.count, limit: JWS.limit)) {
@@ -185,7 +185,7 @@ struct JWSTests {
     }
 
     @Test(
-        "does not let a caller set the header members that decide the signature",
+        "a caller cannot set the header members that decide a JWS' signature",
         arguments: ["alg", "kid", "crit", "b64"])
     func reserved(name: String) {
         #expect(throws: CryptographyError.self) {

@@ -3,9 +3,9 @@ import Foundation
 import Groundwork
 import Testing
 
-@Suite("Keys")
+@Suite("Keys of cryptography")
 struct KeyTests {
-    @Test("survive PKCS#8", arguments: [PrivateKey.Algorithm.rsa(bits: 2048), .p256])
+    @Test("keys survive PKCS#8", arguments: [PrivateKey.Algorithm.rsa(bits: 2048), .p256])
     func roundTrip(algorithm: PrivateKey.Algorithm) throws {
         let key = try PrivateKey(generating: algorithm)
         let copy = try PrivateKey(pkcs8: key.pkcs8())
@@ -111,7 +111,7 @@ struct PublicKeyPinTests {
     }
 
     @Test(
-        "a public key pin is nothing else",
+        "a public key pin of any other form is refused",
         arguments: [
             "", "=", Hex.encode(bytes.dropLast()), Hex.encode(bytes + [0]), Base64.encode(bytes.dropLast()),
             Base64.encode(bytes + [0]), " " + Hex.encode(bytes), Base64.encode(bytes, alphabet: .urlSafe) + "%3D",

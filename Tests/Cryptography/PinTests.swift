@@ -15,7 +15,7 @@ struct PinTests {
         fullServer = TLSIdentity(key: server.key, chain: server.chain + [authority.root])
     }
 
-    @Test("alone, believes a chain of which any element fits")
+    @Test("trust by pins believes a chain of which any element fits")
     func anyElement() throws {
         for key in [server.chain[0].publicKey, authority.intermediate.publicKey, authority.root.publicKey] {
             #expect(try ServerTrust.test(pins: [key]).refusal(of: fullServer) == nil)
@@ -24,7 +24,7 @@ struct PinTests {
             try ServerTrust.test(pins: [authority.root.publicKey, server.key.publicKey]).refusal(of: server) == nil)
     }
 
-    @Test("alone, believes a certificate that is signed by itself")
+    @Test("trust by pins believes a certificate that is signed by itself")
     func selfSigned() throws {
         let key = try PrivateKey(generating: .p256)
         var template = TestAuthority.template("self")
@@ -35,14 +35,14 @@ struct PinTests {
         #expect(try ServerTrust.test(pins: [server.key.publicKey]).refusal(of: identity) == .pinMismatch)
     }
 
-    @Test("alone, refuses a chain of which none fits, also when the root that would fit was not sent")
+    @Test("trust by pins refuses a chain of which none fits, even if an unsent root would fit")
     func noElement() throws {
         let other = try PrivateKey(generating: .p256).publicKey
         #expect(try ServerTrust.test(pins: [other]).refusal(of: fullServer) == .pinMismatch)
         #expect(try ServerTrust.test(pins: [authority.root.publicKey]).refusal(of: server) == .pinMismatch)
     }
 
-    @Test("alone, does not believe a pinned certificate that a stranger sends along")
+    @Test("trust by pins does not believe a pinned certificate that a stranger sends along")
     func stapled() throws {
         let stranger = try TestAuthority()
         let identity = try stranger.server(name: "stranger")
@@ -63,7 +63,7 @@ struct PinTests {
                 .refusal(of: TLSIdentity(key: key, chain: [lone, authority.intermediate])) == .pinMismatch)
     }
 
-    @Test("alone, does not believe a leaf that only claims to be issued by the pinned one")
+    @Test("trust by pins does not believe a leaf that only claims to be issued by the pinned one")
     func forged() throws {
         let (key, forger) = (try PrivateKey(generating: .p256), try PrivateKey(generating: .p256))
         var template = TestAuthority.template("forged")
@@ -78,7 +78,7 @@ struct PinTests {
         }
     }
 
-    @Test("alone, does not let a pinned server certificate issue others")
+    @Test("trust by pins does not let a pinned server certificate issue others")
     func leafAsAuthority() throws {
         let key = try PrivateKey(generating: .p256)
         var template = TestAuthority.template("below")
@@ -89,7 +89,7 @@ struct PinTests {
                 .refusal(of: TLSIdentity(key: key, chain: [below] + server.chain)) != nil)
     }
 
-    @Test("alone, still judges host and dates")
+    @Test("trust by pins still judges host and dates")
     func hostAndDates() throws {
         let pins = [authority.intermediate.publicKey, server.key.publicKey]
         #expect(try ServerTrust.test(host: "other", pins: pins).refusal(of: server) == .hostMismatch(host: "other"))
@@ -102,7 +102,7 @@ struct PinTests {
         }
     }
 
-    @Test("where the host name is not checked, believes a server by its own key only, not by its authority's")
+    @Test("trust by pins without the host name believes the server's own key only, not its authority's")
     func uncheckedHost() throws {
         func refusal(_ pin: PublicKey, anchors: [Certificate] = []) throws -> TLSRefusal? {
             try ServerTrust.test(host: "192.0.2.1", anchors: anchors, pins: [pin], checksHostName: false).refusal(
@@ -116,7 +116,7 @@ struct PinTests {
         }
     }
 
-    @Test("with anchors, wants both")
+    @Test("trust by pins and anchors wants both")
     func both() throws {
         let other = try TestAuthority()
         let root = authority.root
@@ -128,7 +128,7 @@ struct PinTests {
         #expect(try ServerTrust.test(anchors: [other.root], pins: [server.key.publicKey]).refusal(of: server) != nil)
     }
 
-    @Test("with anchors, does not count what is sent along outside the verified path")
+    @Test("trust by pins and anchors does not count what is sent along outside the verified path")
     func outsideThePath() throws {
         let other = try TestAuthority()
         let padded = TLSIdentity(key: server.key, chain: server.chain + [other.intermediate])

@@ -7,7 +7,7 @@ import Testing
 /// Against the server of the `openssl` command, over TCP on loopback.
 @Suite("TLS with openssl s_server", .timeLimit(.minutes(5)))
 struct RealServerTests {
-    @Test("mutual, with an RSA key of 2048 bits on each side")
+    @Test("TLS with openssl s_server is mutual, with an RSA key of 2048 bits on each side")
     func mutual() throws {
         let folder = try TemporaryFolder()
         let server = try CommandServer(folder, key: ["rsa:2048"], options: ["-Verify", "2", "-verify_return_error"])
@@ -26,7 +26,7 @@ struct RealServerTests {
         #expect(try !server.answers(TLSContext(trust: pinned, identity: nil)))
     }
 
-    @Test("refused for a key of 1024 bits, although it is pinned")
+    @Test("TLS with openssl s_server is refused for a key of 1024 bits, although it is pinned")
     func weak() throws {
         let folder = try TemporaryFolder()
         let server = try CommandServer(folder, key: ["rsa:1024"], options: ["-cipher", "ALL:@SECLEVEL=0"])
@@ -37,7 +37,7 @@ struct RealServerTests {
         #expect(context.lastRefusal == .weak(reason: "EE certificate key too weak"))
     }
 
-    @Test("refused for a date that is over by the system's clock")
+    @Test("TLS with openssl s_server is refused for a date that is over by the system's clock")
     func expired() throws {
         let folder = try TemporaryFolder()
         let server = try CommandServer(folder, key: ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], options: [])

@@ -7,7 +7,7 @@ struct SealTests {
     private static let key = SecretBytes([UInt8](repeating: 7, count: 32))
 
     @Test(
-        "opens the test cases 13, 14 and 16 of the GCM specification",
+        "AES-256-GCM opens the test cases 13, 14 and 16 of the GCM specification",
         arguments: [
             (
                 String(repeating: "00", count: 32), "000000000000000000000000", "", "530f8afbc74536b9a963b4f1c4cb738b",
@@ -35,7 +35,7 @@ struct SealTests {
         #expect(Hex.encode(opened.exposed()) == plaintext)
     }
 
-    @Test("opens what it sealed", arguments: [0, 1, 15, 16, 17, 100_000])
+    @Test("AES-256-GCM opens what it sealed", arguments: [0, 1, 15, 16, 17, 100_000])
     func roundTrip(count: Int) throws {
         let plaintext = try SecretBytes.random(count)
         let sealed = try AESGCM.seal(plaintext, key: Self.key, authenticating: [1, 2, 3])
@@ -43,7 +43,7 @@ struct SealTests {
         #expect(try AESGCM.open(sealed, key: Self.key, authenticating: [1, 2, 3]) == plaintext)
     }
 
-    @Test("never seals twice with the same nonce")
+    @Test("AES-256-GCM never seals twice with the same nonce")
     func nonces() throws {
         let nonces = try (0..<100).map { _ in
             Array(try AESGCM.seal(SecretBytes([0]), key: Self.key, authenticating: []).prefix(12))
@@ -51,7 +51,7 @@ struct SealTests {
         #expect(Set(nonces).count == 100)
     }
 
-    @Test("refuses a flipped bit in any byte")
+    @Test("AES-256-GCM refuses a flipped bit in any byte")
     func flippedBit() throws {
         let sealed = try AESGCM.seal(SecretBytes(utf8: "secret"), key: Self.key, authenticating: [9])
         for index in sealed.indices {
@@ -63,7 +63,7 @@ struct SealTests {
         }
     }
 
-    @Test("refuses another key, other additional data and a text cut short")
+    @Test("AES-256-GCM refuses another key, other additional data and a text cut short")
     func wrongSurroundings() throws {
         let sealed = try AESGCM.seal(SecretBytes(utf8: "secret"), key: Self.key, authenticating: [9])
         #expect(throws: CryptographyError.notAuthentic) {
@@ -78,7 +78,7 @@ struct SealTests {
         }
     }
 
-    @Test("takes keys of 32 bytes only", arguments: [0, 16, 31, 33])
+    @Test("AES-256-GCM takes keys of 32 bytes only", arguments: [0, 16, 31, 33])
     func keyLength(count: Int) {
         #expect(throws: CryptographyError.self) {
             try AESGCM.seal(SecretBytes([1]), key: SecretBytes([UInt8](repeating: 0, count: count)), authenticating: [])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Secrets")
 struct SecretTests {
-    @Test("are equal by their bytes alone")
+    @Test("secrets are equal by their bytes alone")
     func equality() {
         #expect(SecretBytes([1, 2, 3]) == SecretBytes([1, 2, 3]))
         #expect(SecretBytes([1, 2, 3]) != SecretBytes([1, 2, 4]))
@@ -12,7 +12,7 @@ struct SecretTests {
         #expect(SecretBytes([UInt8]()) == SecretBytes(utf8: ""))
     }
 
-    @Test("give their bytes only to who asks for them")
+    @Test("secrets give their bytes only to code that asks for them")
     func exposure() {
         let secret = SecretBytes(utf8: "open sesame")
         #expect(secret.exposedText() == "open sesame")
@@ -24,7 +24,7 @@ struct SecretTests {
         #expect(!shown.contains("111"))
     }
 
-    @Test("that are random differ and have the length asked for")
+    @Test("random secrets differ and have the length asked for")
     func random() throws {
         #expect(try SecretBytes.random(32).count == 32)
         #expect(try SecretBytes.random(32) != SecretBytes.random(32))
@@ -32,7 +32,7 @@ struct SecretTests {
         #expect(try Random.bytes(32) != Random.bytes(32))
     }
 
-    @Test("that are wiped are gone from the memory they were in")
+    @Test("wiped secrets are gone from the memory they were in")
     func wiping() {
         var bytes = [UInt8](repeating: 0xA5, count: 64)
         // The storage stays the array's own when it is emptied.
@@ -43,7 +43,7 @@ struct SecretTests {
         #expect(bytes.capacity >= 64)
     }
 
-    @Test("are compared in constant time by content and length")
+    @Test("secrets are compared in constant time by content and length")
     func constantTime() {
         #expect(equalInConstantTime([1, 2], [1, 2]))
         #expect(!equalInConstantTime([1, 2], [1, 3]))
@@ -51,7 +51,7 @@ struct SecretTests {
         #expect(equalInConstantTime([UInt8](), [UInt8]()))
     }
 
-    @Test("UUIDs are of version 4, variant 1, in lower case and never the same")
+    @Test("random UUIDs are of version 4, variant 1, in lower case and never the same")
     func uuid() throws {
         let uuids = try (0..<64).map { _ in try Random.uuid() }
         #expect(Set(uuids).count == uuids.count)

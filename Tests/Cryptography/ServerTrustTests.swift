@@ -12,20 +12,20 @@ struct ServerTrustTests {
         server = try authority.server(dnsNames: ["localhost", "*.example.org"], ipAddresses: ["127.0.0.1", "::1"])
     }
 
-    @Test("believes a server whose chain ends at an anchor: a root, an intermediate or its own certificate")
+    @Test("trust by anchors believes a chain that ends at a root, an intermediate or its own certificate")
     func anchors() throws {
         for anchor in [authority.root, authority.intermediate, server.chain[0]] {
             #expect(try ServerTrust.test(anchors: [anchor]).refusal(of: server) == nil)
         }
     }
 
-    @Test("refuses every server without an anchor or a pin")
+    @Test("trust without an anchor or a pin refuses every server")
     func nothing() throws {
         let refusal = try ServerTrust.test().refusal(of: server)
         #expect(refusal == .untrusted(reason: "no anchor and no pin is configured"))
     }
 
-    @Test("refuses a server of another authority of the same name")
+    @Test("trust by anchors refuses a server of another authority of the same name")
     func otherAuthority() throws {
         let other = try TestAuthority()
         guard case .untrusted = try ServerTrust.test(anchors: [other.root]).refusal(of: server) else {
@@ -34,7 +34,7 @@ struct ServerTrustTests {
         }
     }
 
-    @Test("refuses a server that leaves out its intermediate")
+    @Test("trust by anchors refuses a server that leaves out its intermediate")
     func incompleteChain() throws {
         let alone = TLSIdentity(key: server.key, chain: [server.chain[0]])
         guard case .untrusted = try ServerTrust.test(anchors: [authority.root]).refusal(of: alone) else {
@@ -44,7 +44,7 @@ struct ServerTrustTests {
     }
 
     @Test(
-        "believes the host names and addresses of the certificate",
+        "trust by anchors believes the host names and addresses of the certificate",
         arguments: [
             "localhost", "LOCALHOST", "a.example.org", "127.0.0.1", "::1", "[::1]", "0:0:0:0:0:0:0:1",
         ])
@@ -53,7 +53,7 @@ struct ServerTrustTests {
     }
 
     @Test(
-        "refuses other hosts",
+        "trust by anchors refuses other hosts",
         arguments: [
             "example.org", "a.b.example.org", "localhost.example.com", "127.0.0.2", "::2", "server",
         ])
@@ -62,7 +62,7 @@ struct ServerTrustTests {
         #expect(try trust.refusal(of: server) == .hostMismatch(host: host))
     }
 
-    @Test("takes no common name for a host and no part of a label for a wildcard")
+    @Test("trust by anchors takes no common name for a host and no part of a label for a wildcard")
     func strictNames() throws {
         let unnamed = try authority.server(name: "localhost", dnsNames: [])
         let partial = try authority.server(dnsNames: ["local*.example.org"])
@@ -73,7 +73,7 @@ struct ServerTrustTests {
                 == .hostMismatch(host: "localhost.example.org"))
     }
 
-    @Test("believes any host where the name is not checked, and still wants the chain")
+    @Test("trust by anchors believes any host where the name is not checked, and still wants the chain")
     func uncheckedHost() throws {
         #expect(
             try ServerTrust.test(host: "other", anchors: [authority.root], checksHostName: false)
@@ -81,14 +81,14 @@ struct ServerTrustTests {
         #expect(try ServerTrust.test(host: "other", checksHostName: false).refusal(of: server) != nil)
     }
 
-    @Test("cannot be made for a host that is none", arguments: ["", "a b", "a\u{0}b", "bücher.example"])
+    @Test("trust by anchors cannot be made for an invalid host", arguments: ["", "a b", "a\u{0}b", "bücher.example"])
     func badHosts(host: String) {
         #expect(throws: CryptographyError.self) {
             try TLSContext(trust: .test(host: host, anchors: [authority.root]), identity: nil)
         }
     }
 
-    @Test("refuses a certificate before and after its dates, and says which date")
+    @Test("trust by anchors refuses a certificate before and after its dates, and says which date")
     func dates() throws {
         let (start, end) = (TestAuthority.now - 60, TestAuthority.now + 60)
         let server = try authority.server(from: start, to: end)
@@ -102,14 +102,14 @@ struct ServerTrustTests {
         #expect(try refusal(at: end + 1) == .expired(end))
     }
 
-    @Test("judges at the system's clock when no other time is given")
+    @Test("trust by anchors judges at the system's clock when no other time is given")
     func systemClock() throws {
         var trust = ServerTrust.test(anchors: [authority.root])
         trust.judgedAt = nil
         #expect(try trust.refusal(of: server) == .notYetValid(authority.root.notBefore))
     }
 
-    @Test("refuses a client's certificate, and one that a server issued itself")
+    @Test("trust by anchors refuses a client's certificate, and one that a server issued itself")
     func wrongUse() throws {
         let client = try authority.server(usage: [.client])
         guard case .untrusted = try ServerTrust.test(anchors: [authority.root]).refusal(of: client) else {
@@ -127,7 +127,7 @@ struct ServerTrustTests {
         }
     }
 
-    @Test("looks at ten certificates and no more")
+    @Test("trust by anchors looks at ten certificates and no more")
     func longChain() throws {
         let trust = ServerTrust.test(anchors: [authority.root])
         let ten = TLSIdentity(key: server.key, chain: server.chain + Array(repeating: authority.root, count: 8))
@@ -136,7 +136,7 @@ struct ServerTrustTests {
         #expect(try trust.refusal(of: eleven) == .chainTooLong(limit: 10))
     }
 
-    @Test("takes the system's authorities when asked to, with given anchors or without")
+    @Test("trust takes the system's authorities when asked to, with given anchors or without")
     func publicAnchors() async throws {
         await #expect(processExitsWith: .success) {
             // In a process of its own, as the environment belongs to all tests.

@@ -1,6 +1,7 @@
 import COpenSSL
 import Cryptography
 import Foundation
+import Synchronization
 import Testing
 
 @Suite("TLS context")
@@ -14,7 +15,7 @@ struct TLSContextTests {
     }
 
     @Test(
-        "shows the client certificate with its chain to a server that asks",
+        "a TLS context shows the client certificate with its chain to a server that asks",
         arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func mutual(version: Int32) throws {
         let client = try authority.client(name: "board")
@@ -28,7 +29,7 @@ struct TLSContextTests {
         #expect(handshake.clientChain.contains(authority.intermediate))
     }
 
-    @Test("shows nothing without an identity, and then such a server refuses")
+    @Test("a TLS context without an identity shows nothing, and a server that asks refuses")
     func anonymous() throws {
         let context = try TLSContext(trust: .test(anchors: [authority.root]), identity: nil)
         var asking = Handshake.Server(server)
@@ -39,7 +40,7 @@ struct TLSContextTests {
         #expect(context.lastRefusal == nil)
     }
 
-    @Test("shows no certificate to a server it refuses")
+    @Test("a TLS context shows no certificate to a server it refuses")
     func refusedFirst() throws {
         let context = try TLSContext(
             trust: .test(host: "other", anchors: [authority.root]), identity: authority.client(name: "board"))
@@ -50,7 +51,7 @@ struct TLSContextTests {
         #expect(context.lastRefusal == .hostMismatch(host: "other"))
     }
 
-    @Test("is not made for a key that is not the certificate's, or for no certificate")
+    @Test("a TLS context is not made for a key that is not the certificate's, or for no certificate")
     func wrongIdentity() throws {
         let client = try authority.client(name: "board")
         let trust = ServerTrust.test(anchors: [authority.root])
@@ -63,7 +64,7 @@ struct TLSContextTests {
     }
 
     @Test(
-        "speaks TLS 1.2 and 1.3 and nothing older",
+        "a TLS context speaks TLS 1.2 and 1.3 and nothing older",
         arguments: [
             (TLS1_1_VERSION, false), (TLS1_2_VERSION, true), (TLS1_3_VERSION, true),
         ])
@@ -76,7 +77,7 @@ struct TLSContextTests {
         #expect(SSL_CTX_ctrl(OpaquePointer(context.handle), SSL_CTRL_GET_MIN_PROTO_VERSION, 0, nil) == TLS1_2_VERSION)
     }
 
-    @Test("tells the newest handshake's refusal, and none after one that went well")
+    @Test("a TLS context reports the newest handshake's refusal, and none after one that went well")
     func newestRefusal() throws {
         let context = try TLSContext(trust: .test(anchors: [authority.root]), identity: nil)
         #expect(context.lastRefusal == nil)
@@ -86,14 +87,14 @@ struct TLSContextTests {
         #expect(context.lastRefusal == nil)
     }
 
-    @Test("asks for the time at each handshake")
+    @Test("a TLS context asks for the time at each handshake")
     func clock() throws {
         let clock = TestClock(TestAuthority.now)
         var trust = ServerTrust.test(anchors: [authority.root])
         trust.judgedAt = { clock.date }
         let context = try TLSContext(trust: trust, identity: nil)
         #expect(try Handshake(context.handle, with: Handshake.Server(server)).clientFinished)
-        clock.date += 2 * TestAuthority.day
+        clock.pass(2 * TestAuthority.day)
         #expect(try !Handshake(context.handle, with: Handshake.Server(server)).clientFinished)
         #expect(context.lastRefusal == .expired(server.chain[0].notAfter))
     }
@@ -109,7 +110,7 @@ struct ForeignContextTests {
         server = try authority.server()
     }
 
-    @Test("judges and shows the same, after whoever set it up is gone")
+    @Test("a foreign SSL_CTX judges and shows the same, after whoever set it up is gone")
     func outlives() throws {
         let foreign = try #require(SSL_CTX_new(TLS_client_method()))
         defer { SSL_CTX_free(foreign) }
@@ -127,7 +128,7 @@ struct ForeignContextTests {
         #expect(try !Handshake(UnsafeMutableRawPointer(foreign), with: other).clientFinished)
     }
 
-    @Test("keeps what it needs for as long as it lives and no longer")
+    @Test("a foreign SSL_CTX keeps what it needs for as long as it lives and no longer")
     func lifetime() throws {
         let foreign = try #require(SSL_CTX_new(TLS_client_method()))
         weak var kept: TestClock?
@@ -144,7 +145,7 @@ struct ForeignContextTests {
         #expect(kept == nil)
     }
 
-    @Test("tells its refusals to the TLS context that set it up")
+    @Test("a foreign SSL_CTX reports its refusals to the TLS context that set it up")
     func refusal() throws {
         let foreign = try #require(SSL_CTX_new(TLS_client_method()))
         defer { SSL_CTX_free(foreign) }
@@ -154,7 +155,7 @@ struct ForeignContextTests {
         #expect(context.lastRefusal == .hostMismatch(host: "other"))
     }
 
-    @Test("hands out no session to resume, and no session keys")
+    @Test("a foreign SSL_CTX hands out no session to resume, and no session keys")
     func noSessions() throws {
         let foreign = try #require(SSL_CTX_new(TLS_client_method()))
         defer { SSL_CTX_free(foreign) }
@@ -175,8 +176,13 @@ struct ForeignContextTests {
     }
 }
 
-/// A clock that a test turns; only ever used by one thread at a time.
-private final class TestClock: @unchecked Sendable {
-    var date: Date
-    init(_ date: Date) { self.date = date }
+/// A clock that a test turns.
+private final class TestClock: Sendable {
+    private let present: Mutex<Date>
+
+    init(_ date: Date) { present = Mutex(date) }
+
+    var date: Date { present.withLock { $0 } }
+
+    func pass(_ time: TimeInterval) { present.withLock { $0 += time } }
 }

@@ -69,7 +69,8 @@ class ThePages(unittest.TestCase):
 class TheChecks(unittest.TestCase):
     """What they find on a page with a fault."""
 
-    GOOD = "# Page\n\n## A part\n\n    latchkey publish door/state open --retain   # a comment\n\n[part](#a-part) `latchkey status`\n"
+    GOOD = ("# Page\n\n## A part\n\n    latchkey publish door/state open --retain   # a comment\n\n"
+            "[part](#a-part) `latchkey status`\n")
 
     def faults(self, text):
         return make.faults(TEXTS | {"docs/sensors.md": text}, FACTS, of=["docs/sensors.md"])[0]

@@ -53,7 +53,8 @@ def steps(block):
 
 def fits(expected, printed):
     """Whether a command printed what the page says."""
-    pattern = "".join(".*" if part == "…" else re.escape(part) for part in re.split("(…)", re.sub(r":\d{4,5}\b", ":PORT", expected)))
+    pattern = "".join(
+        ".*" if part == "…" else re.escape(part) for part in re.split("(…)", re.sub(r":\d{4,5}\b", ":PORT", expected)))
     return re.fullmatch(pattern, re.sub(r":\d{4,5}\b", ":PORT", printed.rstrip("\n")), re.DOTALL) is not None
 
 
@@ -84,7 +85,8 @@ class Tour:
         return kept | {"HOME": str(self.home), "NO_COLOR": "1", "TMPDIR": str(self.home)}
 
     def shell(self, script, **options):
-        return subprocess.Popen(["bash", "-c", f"{self.exports}\n{script}"], cwd=self.clone, env=self.environment(), **options)
+        return subprocess.Popen(["bash", "-c", f"{self.exports}\n{script}"], cwd=self.clone, env=self.environment(),
+                                **options)
 
     def run(self, script):
         """The exit status of a command that ends, and what it printed."""

@@ -49,7 +49,8 @@ final class Namespace: Sendable {
 
     /// Runs `body` on a thread that is inside; the sockets it makes stay there.
     func inside(_ body: @escaping () throws -> Int32) throws -> Int32 {
-        // Proof: the semaphore orders the thread's only use of these before this function's.
+        // `nonisolated(unsafe)` is correct because the semaphore orders the thread's only use of these before this
+        // function's.
         nonisolated(unsafe) let body = body
         nonisolated(unsafe) var result: Result<Int32, any Error> = .failure(Unexpected("nothing was done"))
         let isDone = DispatchSemaphore(value: 0)

@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 /// A board whose link goes and comes back: by the kernel's reports it waits no longer than it must.
-@Suite("The network's return", .timeLimit(.minutes(8)))
+@Suite("Return of the network", .timeLimit(.minutes(8)))
 struct NetworkReturnTests {
     /// Without a network the agent makes an attempt each minute: connected within less, it was by the kernel's report.
     private static let soon = 20.0
 
     @Test(
-        "a board without a network says so, waits, and is connected at once when link, carrier or address is back",
+        "a board without a network says so, and connects at once when link, carrier or address is back",
         .enabled(if: geteuid() == 0, "only root makes networks"))
     func comesBack() async throws {
         try await Self.withBoard { board, cable, lab in
@@ -56,7 +56,7 @@ struct NetworkReturnTests {
     }
 
     @Test(
-        "a board that starts without a network registers as soon as there is one, and the doctor says what is missing",
+        "a board that starts without a network registers once there is one, and the doctor names the lack",
         .enabled(if: geteuid() == 0, "only root makes networks"))
     func startsWithout() async throws {
         try await Self.withBoard(enrolls: false) { board, cable, lab in

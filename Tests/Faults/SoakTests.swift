@@ -7,15 +7,13 @@ import Testing
 /// Hours of a board's life in minutes: its keep-alives, tokens, pauses and time limits run faster, the work does not.
 ///
 /// `RECONNECTS=1000` makes the long form.
-@Suite("Soak", .timeLimit(.minutes(60)))
+@Suite("Long soak of reconnections", .timeLimit(.minutes(60)))
 struct SoakTests {
     private static let reconnects = ProcessInfo.processInfo.environment["RECONNECTS"].flatMap(Int.init) ?? 60
     /// A minute in a second: the keep-alive of a minute, the time limit of 30 s for a connection becomes half a second.
     private static let pace = 60
 
-    @Test(
-        "connections that keep ending, with renewals and new tokens, leak neither memory nor descriptors"
-    )
+    @Test("connections that keep ending, with renewals and new tokens, leak neither memory nor descriptors")
     func reconnects() async throws {
         var configuration = LabConfiguration()
         configuration.givesSessionsToClients = true
@@ -93,6 +91,7 @@ struct SoakTests {
     private static func idle(_ scene: Scene) async throws {
         try await scene.connected()
         let before = try scene.effort()
+        // An interval to measure in, not a wait for something to happen.
         try await Task.sleep(for: .seconds(5))
         #expect(try scene.effort().attempts == before.attempts)
     }

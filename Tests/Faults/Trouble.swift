@@ -36,7 +36,7 @@ struct Trouble: Sendable, CustomTestStringConvertible {
     static let all = network + portals + credentials + time
 }
 
-@Suite("Faults", .timeLimit(.minutes(15)))
+@Suite("Unattended faults", .timeLimit(.minutes(15)))
 struct FaultTests {
     /// As many boards at once as a small machine can serve; most of them wait.
     private static let places = Places(6)

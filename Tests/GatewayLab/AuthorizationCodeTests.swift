@@ -78,9 +78,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "a wrong verifier uses the code up, and a second use revokes its tokens (MAG checklist 63, RFC 6749 section 4.1.2)"
-        )
+        @Test("a wrong verifier uses a code up; a second use revokes tokens (MAG checklist 63, RFC 6749 section 4.1.2)")
         func once() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -152,9 +150,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "without a challenge no verifier is accepted; a master client id serves its instances (MAG 7.1)"
-        )
+        @Test("without a challenge no verifier is accepted; a master client id serves its instances (MAG 7.1)")
         func withoutProof() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()

@@ -5,7 +5,7 @@ import Testing
 
 extension GatewayLabTests {
     /// Whom the lab's broker accepts, groups, and its reports of errors.
-    @Suite("Broker's clients")
+    @Suite("Clients of the lab's broker")
     struct BrokerClientsTests {
         private func isRefused(_ phone: Phone) async -> Bool {
             do {
@@ -16,7 +16,9 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("are users only, boards only or both, as the lab is told", arguments: BrokerClients.allCases)
+        @Test(
+            "the lab's broker accepts users only, boards only or both, as the lab is told",
+            arguments: BrokerClients.allCases)
         func modes(clients: BrokerClients) async throws {
             try await Workshop.open({
                 $0.broker = true
@@ -29,7 +31,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("send to groups, which their members alone read")
+        @Test("clients of the lab's broker send to groups, which their members alone read")
         func groups() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let alice = try await Phone(shop, "alice's phone", user: "alice")
@@ -50,7 +52,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("are told at a topic that ends in error what was not passed on, and cannot publish there themselves")
+        @Test("clients of the lab's broker learn of undelivered messages at an error topic, where they cannot publish")
         func errors() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let alice = try await Phone(shop, "alice's phone", user: "alice")

@@ -5,14 +5,12 @@ import Testing
 
 extension GatewayLabTests {
     /// The broker is Debian's Mosquitto; so are the clients.
-    @Suite("Broker")
+    @Suite("Broker of the lab")
     struct BrokerTests {
         /// Exit status of mosquitto_pub when CONNACK says 5, "not authorized".
         static let notAuthorized: Int32 = 5
 
-        @Test(
-            "the lab's broker accepts a message from a client with matching token, certificate and client id (MAG checklist 69)"
-        )
+        @Test("the lab's broker accepts a client with matching token, certificate and client id (MAG checklist 69)")
         func accepts() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -26,9 +24,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "the lab's broker refuses a wrong, a revoked, a disabled and an expired token with CONNACK 5 (MAG checklist 69)"
-        )
+        @Test("the lab's broker refuses wrong, revoked, disabled and expired tokens with CONNACK 5 (MAG checklist 69)")
         func refusesTokens() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -67,9 +63,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "the lab's broker refuses another device's certificate in CONNACK, a foreign or missing one in TLS (MAG checklist 69)"
-        )
+        @Test("the lab's broker refuses other, foreign and missing certificates (MAG checklist 69)")
         func refusesCertificates() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -145,7 +139,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("topics carry the prefix of the gateway")
+        @Test("topics of the lab's broker carry the prefix of the gateway")
         func prefix() async throws {
             try await Workshop.open({
                 $0.broker = true

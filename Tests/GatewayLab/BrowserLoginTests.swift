@@ -6,9 +6,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("Logging in with a browser")
     struct BrowserLoginTests {
-        @Test(
-            "display=template leads to a login page, consent and back with a code, by plain forms (MAG checklist 62, MAG 7.2)"
-        )
+        @Test("display=template leads to a login page, consent and a code, by plain forms (MAG checklist 62, MAG 7.2)")
         func wholeLine() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.registered()
@@ -61,7 +59,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("canceling and denying return error and x-ca-err, and end the poll (MAG 7.2, MAG 6.4)")
+        @Test("canceling and denying at the login page return error and x-ca-err, and end the poll (MAG 7.2, MAG 6.4)")
         func refusals() async throws {
             try await Workshop.open { shop in
                 let client = try await shop.initialize(try await shop.board())
@@ -112,7 +110,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a template's faults reach the client at its redirect_uri, and no other address (MAG 7.2)")
+        @Test("a login template's faults reach the client at its redirect_uri, and no other address (MAG 7.2)")
         func templateFaults() async throws {
             try await Workshop.open { shop in
                 let client = try await shop.initialize(try await shop.board())
@@ -132,7 +130,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("names of devices are text on the page, whatever they contain")
+        @Test("names of devices are text on the login page, whatever they contain")
         func escaping() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board()

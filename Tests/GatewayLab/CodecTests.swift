@@ -6,7 +6,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("Parsers of the lab")
     struct CodecTests {
-        @Test("a form is read strictly")
+        @Test("the lab reads a form strictly")
         func form() throws {
             let form = try #require(Parameters(form: "a=1&b=x%20y%2B+z&c&=d&e=%C3%A9".utf8))
             #expect(form["a"] == "1" && form["b"] == "x y+ z" && form["c"] == nil && form["e"] == "é")
@@ -16,14 +16,14 @@ extension GatewayLabTests {
             #expect(try #require(Parameters(form: "a=1&a=2".utf8)).hasDuplicates)
         }
 
-        @Test("a query ends at a second question mark (MAG quirk Q6)")
+        @Test("the lab ends a query at a second question mark (MAG quirk Q6)")
         func query() throws {
             let query = try #require(Parameters(query: "sessionData=abc&x=1?sessionData=def"))
             #expect(query["sessionData"] == "abc" && query["x"] == "1")
         }
 
         @Test(
-            "credentials are complete Basic or Bearer, or refused",
+            "the lab takes credentials that are complete Basic or Bearer, and refuses others",
             arguments: [
                 ("Basic YTpiOmM=", Credentials.basic(name: "a", password: "b:c")),
                 ("basic YTo=", .basic(name: "a", password: "")),
@@ -36,7 +36,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "topics are parsed by their addressee (MAG 9.2)",
+            "the lab reads topics by their addressee (MAG 9.2)",
             arguments: [
                 ("/2.0/client/devices/d/custom/t", "", GatewayTopic.device("d")),
                 ("/2.0/client/devices/d/custom/#", "", .device("d")),
@@ -55,7 +55,7 @@ extension GatewayLabTests {
             #expect(GatewayTopic(topic, prefix: prefix) == expected)
         }
 
-        @Test("a QR code holds a long URL and refuses what is too long")
+        @Test("the lab's QR code holds a long URL and refuses what is too long")
         func qrCode() throws {
             let code = try #require(QRCode(String(repeating: "a", count: 600)))
             #expect(code.width > 80 && code.isDark(row: 0, column: 0) && !code.isDark(row: -1, column: 0))

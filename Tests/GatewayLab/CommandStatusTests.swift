@@ -74,7 +74,8 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("names the port that another program uses", arguments: ["port", "admin-port", "broker-port"])
+        @Test(
+            "latchkey-lab names the port that another program uses", arguments: ["port", "admin-port", "broker-port"])
         func portTaken(option: String) async throws {
             try await Workshop.open { shop in
                 var ports = ["port": 0, "admin-port": 0, "broker-port": 0]

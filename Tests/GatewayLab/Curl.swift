@@ -109,8 +109,8 @@ func run(_ program: String, _ arguments: [String], input: [UInt8] = []) async th
     try process.run()
     for await _ in ended {}
     guard !process.isRunning else {
-        // The test was cancelled, by its time limit.
-        process.terminate()
+        // The test was canceled, by its time limit. SIGTERM would leave it to the program when it ends.
+        kill(process.processIdentifier, SIGKILL)
         throw CancellationError()
     }
     func text(_ name: String) throws -> String {

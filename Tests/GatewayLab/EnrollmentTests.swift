@@ -4,11 +4,9 @@ import Groundwork
 import Testing
 
 extension GatewayLabTests {
-    @Suite("Enrollment URL")
+    @Suite("Enrollment URL of the lab")
     struct EnrollmentTests {
-        @Test(
-            "the enrollment URL gives the configuration once; used, expired and forged ones get x-ca-err 132 (MAG checklist 46)"
-        )
+        @Test("an enrollment URL gives the configuration once, and otherwise x-ca-err 132 (MAG checklist 46)")
         func once() async throws {
             try await Workshop.open { shop in
                 let url = try await shop.lab.mintEnrollmentURL()
@@ -36,7 +34,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the enrollment URL contains the SHA-256 of the server's public key in base64url, with escaped padding")
+        @Test("the enrollment URL contains the SHA-256 of the server's key in base64url, with escaped padding")
         func keyHash() async throws {
             try await Workshop.open { shop in
                 let url = try await shop.lab.mintEnrollmentURL()
@@ -56,7 +54,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the enrollment URL works even if a client repeats its query after a second question mark (MAG quirk Q6)")
+        @Test("the enrollment URL works even if a client repeats its query after a second ? (MAG quirk Q6)")
         func repeatedQuery() async throws {
             try await Workshop.open { shop in
                 let url = try await shop.lab.mintEnrollmentURL()
@@ -65,9 +63,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "the enrollment URL gives both names of the path of E5, a pin in two forms, and the prefix (MAG quirks Q1, Q8, Q17)"
-        )
+        @Test("the lab's configuration has both names of E5's path, two pin forms, the prefix (MAG quirks Q1, Q8, Q17)")
         func document() async throws {
             try await Workshop.open({ $0.prefix = "lab" }) { shop in
                 let document = try JSON(parsing: try await shop.lab.configurationDocument())
@@ -88,7 +84,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("names only endpoints that exist and are served (MAG 1.1)")
+        @Test("the lab's configuration names only endpoints that exist and are served (MAG 1.1)")
         func announced() async throws {
             try await Workshop.open { shop in
                 let document = try JSON(parsing: try await shop.lab.configurationDocument())

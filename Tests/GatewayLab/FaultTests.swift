@@ -4,9 +4,9 @@ import Groundwork
 import Testing
 
 extension GatewayLabTests {
-    @Suite("Faults and persistence")
+    @Suite("Faults and persistence of the lab")
     struct FaultTests {
-        @Test("a fault affects its endpoint the stated number of times")
+        @Test("a fault of the lab affects its endpoint the stated number of times")
         func counted() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -25,7 +25,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a request with a dropped connection is not processed, one with a dropped answer is")
+        @Test("the lab does not process a request whose connection it drops, but one whose answer it drops")
         func dropped() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board()
@@ -43,7 +43,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a delay delays and a captive portal answers 200 text/html to everything")
+        @Test("the lab delays answers, and as captive portal answers 200 text/html to everything")
         func delayedAndCaptive() async throws {
             try await Workshop.open { shop in
                 shop.lab.inject(Fault(.delay(milliseconds: 300), times: 1))
@@ -60,7 +60,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "each wrong certificate is shown, and the genuine one returns on the same port",
+            "the lab shows each wrong certificate, and the genuine one again on the same port",
             arguments: ServerFace.allCases)
         func faces(_ face: ServerFace) async throws {
             try await Workshop.open { shop in
@@ -89,7 +89,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a suspended gateway refuses connections, and resumes with its state")
+        @Test("a suspended lab refuses connections, and resumes with its state")
         func suspended() async throws {
             try await Workshop.open { shop in
                 let token = try await shop.accessToken(try await shop.registered())
@@ -131,7 +131,7 @@ extension GatewayLabTests {
             #expect(FileManager.default.contents(atPath: directory + "/state.json") == Data("{".utf8))
         }
 
-        @Test("a port that is taken and a prefix with a slash are refused with what to do")
+        @Test("the lab refuses a port that is taken and a prefix with a slash, with what to do")
         func refusals() async throws {
             try await Workshop.open { shop in
                 var configuration = LabConfiguration()

@@ -24,7 +24,7 @@ struct MPinTests {
         ("forms", "refuses every request that is not exactly of the protocol's form (MPIN checklist 16 to 32)"),
     ]
 
-    @Test("the M-Pin back end does what each sentence says", arguments: scenarios)
+    @Test("the M-Pin back end of the lab does what each scenario says", arguments: scenarios)
     func scenario(name: String, sentence: String) async throws {
         try await Workshop.open { shop in try await Self.play(name, in: shop) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 extension GatewayLabTests {
     /// One-time passwords, asked for by curl.
-    @Suite("One-time passwords")
+    @Suite("One-time passwords of the lab")
     struct OneTimePasswordTests {
         private struct Caller {
             let shop: Workshop
@@ -47,7 +47,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "are demanded, sent and taken once, with the headers of the table in their spelling (MAG checklist 65, 67)")
+            "the lab demands, sends and takes a one-time password once, by the table (MAG checklist 65, 67)")
         func right() async throws {
             try await withAlice { shop, alice in
                 let demanded = try await alice.hello()
@@ -67,7 +67,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("are wrong twice, then the user is suspended for a while, for orders too (MAG checklist 65)")
+        @Test("two wrong one-time passwords are refused, then the user is suspended (MAG checklist 65)")
         func wrong() async throws {
             try await withAlice { shop, alice in
                 #expect(try await alice.order().status == 200)
@@ -95,7 +95,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("end after their time, are not sent without end, and only by known channels (MAG checklist 65)")
+        @Test("one-time passwords end, are limited, and use known channels only (MAG checklist 65)")
         func ends() async throws {
             try await withAlice({ $0.deliveries = 2 }) { shop, alice in
                 #expect(try await alice.order().status == 200)
@@ -115,7 +115,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("serve a whole session where the lab remembers them, and say less without headers")
+        @Test("one-time passwords serve a whole session where the lab remembers them, and say less without headers")
         func variants() async throws {
             try await withAlice({ $0.remembers = 60 }) { shop, alice in
                 #expect(try await alice.order().status == 200)
@@ -128,7 +128,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("are set and shown by the latchkey-lab command")
+        @Test("one-time passwords are set and shown by the latchkey-lab command")
         func command() async throws {
             let data = FileManager.default.temporaryDirectory.appendingPathComponent("lab-" + UUID().uuidString).path
             defer { try? FileManager.default.removeItem(atPath: data) }
@@ -152,7 +152,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("are set and shown by the admin API")
+        @Test("one-time passwords are set and shown by the admin API")
         func admin() async throws {
             try await withAlice { shop, alice in
                 let set = try await ask(

@@ -12,7 +12,7 @@ struct PageTests {
         .appendingPathComponent("page.py").path
 
     @Test(
-        "the admin page fits phones and desktops: cards with their buttons on the screen, devices before faults",
+        "the admin page fits phones and desktops, with buttons on the screen and devices before faults",
         arguments: [390, 1280])
     func layout(width: Int) async throws {
         try await withDevices { shop, _ in

@@ -7,7 +7,7 @@ extension GatewayLabTests {
     @Suite("Protected API and the end of tokens")
     struct ProtectedAPITests {
         @Test(
-            "no token, an expired, a narrow and a disabled one are 401 with …992, …990, …991, …993 (MAG checklist 56)")
+            "a missing, expired, narrow or disabled token is 401 with …992, …990, …991, …993 (MAG checklist 56)")
         func bearer() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -104,9 +104,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "logout ends the session; logout_apps=true revokes the tokens of every app of the device (MAG checklist 61)"
-        )
+        @Test("logout ends the session; logout_apps=true revokes all tokens of the device's apps (MAG checklist 61)")
         func logout() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()

@@ -64,7 +64,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "the authorize URL accepts GET and POST, repeated by the same user, and no other method (MAG checklist 64)")
+            "the authorize URL accepts GET and POST, repeated by one user, and nothing else (MAG checklist 64)")
         func methods() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -87,9 +87,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "only a user's token with certificate and mag-identifier of its device authorizes (MAG checklist 63, 56, 55)"
-        )
+        @Test("authorizing takes a user's token with certificate and mag-identifier (MAG checklist 63, 56, 55)")
         func refusals() async throws {
             try await Workshop.open { shop in
                 let (phone, token) = try await shop.phone()
@@ -125,7 +123,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "a session that is unknown or over is not authorized, and its poll is not 200 (MAG checklist 63, MAG 7.3)")
+            "an unknown or ended session is not authorized, its poll is not 200 (MAG checklist 63, MAG 7.3)")
         func ended() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -147,7 +145,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the lives of sessions and codes can be set (MAG 14.3)")
+        @Test("the lives of the lab's sessions and codes can be set (MAG 14.3)")
         func lives() async throws {
             try await Workshop.open({
                 $0.lives.authorization = 60

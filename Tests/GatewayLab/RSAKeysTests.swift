@@ -7,7 +7,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("RSA keys of labs")
     struct RSAKeysTests {
-        @Test("are used again once their lab is gone, but neither by another lab of that time nor by the next one")
+        @Test("RSA keys of a lab are used again once it is gone, never by another lab of that time or the next")
         func reused() throws {
             let made = Counter()
             // Elliptic keys, which are made at once.

@@ -6,9 +6,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("Client initialization and device registration")
     struct RegistrationTests {
-        @Test(
-            "a board initializes, registers and calls the protected API without a client certificate (MAG checklist 68)"
-        )
+        @Test("a board initializes, registers and calls the API without a client certificate (MAG checklist 68)")
         func wholeLine() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -24,9 +22,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "initialization returns id, secret and expiration in seconds, or 1002109 for an unknown id (MAG checklist 47)"
-        )
+        @Test("initialization returns id, secret and expiration, or 1002109 for an unknown id (MAG checklist 47)")
         func initialization() async throws {
             try await Workshop.open { shop in
                 func initialize(_ form: [(String, String)], _ headers: [String: String] = ["device-id": "Ym9hcmQ="])
@@ -68,7 +64,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a lifetime of 0 gives credentials that never expire (MAG checklist 47)")
+        @Test("a lifetime of 0 gives client credentials that never expire (MAG checklist 47)")
         func endlessCredentials() async throws {
             try await Workshop.open({ $0.lives.clientCredentials = 0 }) { shop in
                 let board = try await shop.board()
@@ -78,7 +74,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the request may have either alphabet, lines, PEM, any content type and header case (MAG checklist 48)")
+        @Test("a registration request may have either alphabet, lines, PEM, any type and case (MAG checklist 48)")
         func encodings() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board()
@@ -117,7 +113,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the answer is text with one PEM certificate and the lower-case headers (MAG checklist 49, 67)")
+        @Test("a registration answer is text with a PEM certificate, lower-case headers (MAG checklist 49, 67)")
         func answer() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board()
@@ -134,7 +130,8 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the certificate is for the key of the request, names the device, and lives a year (MAG checklist 50)")
+        @Test(
+            "a registration's certificate is for the request's key, names the device, lasts a year (MAG checklist 50)")
         func certificate() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -179,7 +176,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("wrong credentials, headers and requests have the codes of MAG 4.5 (MAG checklist 55)")
+        @Test("a registration with wrong credentials, headers or body has the codes of MAG 4.5 (MAG checklist 55)")
         func faults() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board()

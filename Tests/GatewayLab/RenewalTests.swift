@@ -57,7 +57,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a certificate of a foreign CA fails the handshake")
+        @Test("a client certificate of a foreign CA fails the handshake")
         func foreignCertificate() async throws {
             try await Workshop.open { shop in
                 let file = "\(shop.directory)/foreign.pem"
@@ -97,7 +97,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("an expired certificate is 401 with …206 everywhere except at renewal (MAG checklist 55)")
+        @Test("an expired client certificate is 401 with …206 everywhere except at renewal (MAG checklist 55)")
         func ended() async throws {
             try await Workshop.open({ $0.lives.deviceCertificate = 40 * 86_400 }) { shop in
                 let device = try await shop.registered()

@@ -30,7 +30,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "SCIM needs its scope, and filters in the standard spelling and in the one that repeats filter= (MAG Q16)")
+            "SCIM needs its scope, and filters in the standard spelling and by repeated filter= (MAG Q16)")
         func filters() async throws {
             try await withAlice { shop, alice in
                 let device = try await shop.registered()
@@ -99,9 +99,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "storage answers 404 to a PUT of an unknown key, 409 to a POST of a known one, and lists (MAG checklist 70)"
-        )
+        @Test("storage answers 404 to a PUT of an unknown key, 409 to a POST of a known one (MAG checklist 70)")
         func storage() async throws {
             try await withAlice { shop, alice in
                 let item: JSON = ["key": "k", "type": "text/plain", "value": "aGk="]
@@ -132,7 +130,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "metadata of a device has 400 / 1016155 when full, 404 / 1016156 when absent (MAG checklist 66), and goes with it"
+            "metadata is 400 when full (1016155), 404 when absent (1016156), and goes with a device (MAG checklist 66)"
         )
         func metadata() async throws {
             try await withAlice { shop, alice in
@@ -158,7 +156,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("what clients keep outlives a restart of the lab, and files of earlier labs are read")
+        @Test("storage and metadata outlive a restart of the lab, and files of earlier labs are read")
         func restart() async throws {
             let data = FileManager.default.temporaryDirectory.appendingPathComponent("lab-" + UUID().uuidString).path
             defer { try? FileManager.default.removeItem(atPath: data) }

@@ -7,7 +7,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("A lab that stops", .timeLimit(.minutes(5)))
     struct StopTests {
-        @Test("closes the connections that it accepts meanwhile, and can start again")
+        @Test("a stopping lab closes the connections that it accepts meanwhile, and can start again")
         func acceptedDuringStop() async throws {
             try await Workshop.open { shop in
                 for _ in 1...10 {
@@ -24,7 +24,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("closes the connections that its broker makes while the gate closes")
+        @Test("a stopping lab closes the connections that its broker makes while the gate closes")
         func gateAcceptedDuringStop() async throws {
             try await Workshop.open { shop in
                 let gate = BrokerGate(store: shop.lab.store, journal: shop.lab.journal)

@@ -32,7 +32,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "other machines can reach the lab only beyond loopback",
+            "other machines can reach the lab only if it listens beyond loopback",
             arguments: [
                 ("127.0.0.1", false), ("127.8.8.8", false), ("::1", false), ("localhost", false), ("0.0.0.0", true),
                 ("192.0.2.1", true), ("::", true), ("127.example.org", true),

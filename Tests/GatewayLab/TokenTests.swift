@@ -59,7 +59,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("each fault of MAG 5.4 has its code (MAG checklist 55)")
+        @Test("each fault of a token request has its code of MAG 5.4 (MAG checklist 55)")
         func faults() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -130,7 +130,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("with RS256 the key is in the JWKS by kid, with n, e and x5c (MAG checklist 51, 52)")
+        @Test("an id_token by RS256 has its key in the JWKS by kid, with n, e and x5c (MAG checklist 51, 52)")
         func publishedKey() async throws {
             try await Workshop.open({ $0.idTokenAlgorithm = .rs256 }) { shop in
                 let device = try await shop.registered()

@@ -4,7 +4,7 @@ import Groundwork
 import Testing
 
 extension GatewayLabTests {
-    @Suite("Users")
+    @Suite("Users of the lab")
     struct UserTests {
         @Test("the admin state lists the users logged in on each device, until they log out (MAG checklist 61)")
         func loggedIn() async throws {
@@ -82,9 +82,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test(
-            "the configuration document has what proximity login needs: redirect_uri, service, characteristic (MAG 1.1)"
-        )
+        @Test("the configuration document has redirect_uri, service, characteristic for proximity login (MAG 1.1)")
         func document() async throws {
             let master = MasterClient(clientID: "other", redirectURI: "other://back")
             try await Workshop.open({

@@ -189,11 +189,13 @@ def numbers():
 
     def come():
         # All that a browser can do is to poll (MPIN 5.11).
+        end = time.monotonic() + 60
         while poll(waiting)["status"] != "authenticate":
+            expect(time.monotonic() < end, "the browser learns of the client")
             time.sleep(0.02)
         ask("POST", BASE + "/mpinAuthenticate", {"mpinResponse": {"authOTT": poll(waiting)["authOTT"]}})
 
-    visitor = threading.Thread(target=come)
+    visitor = threading.Thread(target=come, daemon=True)
     visitor.start()
     answer = user.log_in(session=waiting["accessNumber"])
     visitor.join()

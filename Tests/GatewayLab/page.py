@@ -153,7 +153,8 @@ def mpin(url):
         browser.until("document.getElementById('notice').textContent.includes('activation code')")
         shows("alice@", "not verified")
         browser.complaints()  # The refusal.
-        browser.do(f"const input = {row}.querySelector('input'); input.value = ''; input.oninput(); input.focus()", "alice@")
+        browser.do(f"const input = {row}.querySelector('input'); input.value = ''; input.oninput(); input.focus()",
+                   "alice@")
         browser.type(code)
         press("alice@", "Enter code")
         shows("alice@", "verified")
@@ -187,4 +188,5 @@ def mpin(url):
         expect(browser.complaints() == [], "the browser finds nothing wrong")
 
 
-{"layout": layout, "link": link, "removal": removal, "messages": messages, "mpin": mpin}[sys.argv[2]](sys.argv[1], *sys.argv[3:])
+JOBS = {"layout": layout, "link": link, "removal": removal, "messages": messages, "mpin": mpin}
+JOBS[sys.argv[2]](sys.argv[1], *sys.argv[3:])

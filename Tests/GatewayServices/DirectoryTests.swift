@@ -11,7 +11,7 @@ struct DirectoryTests {
         Directory(client: answering.client, base: "/SCIM/MAS/v2/")
     }
 
-    @Test("a user by id is an object, or a list of one, as gateways differ")
+    @Test("a directory's user by id is an object, or a list of one, as gateways differ")
     func byID() async throws {
         for body in [#"{"id":"7","userName":"al"}"#, #"{"totalResults":1,"Resources":[{"id":"7","userName":"al"}]}"#] {
             let answering = Answering((200, body))
@@ -25,7 +25,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "answers that are not what the protocol says are refused",
+        "a directory's answers that are not what the protocol says are refused",
         arguments: [
             "", "[]", "{}", #"{"totalResults":1}x"#, #"{"totalResults":-1}"#,
             #"{"totalResults":0,"Resources":[{"id":"1"}]}"#,
@@ -36,7 +36,7 @@ struct DirectoryTests {
         #expect(error?.code == "services.answer-invalid")
     }
 
-    @Test("several users of one name, and a schema that was not asked for, are refused")
+    @Test("several directory users of one name, and a schema that was not asked for, are refused")
     func ambiguous() async {
         let two = Answering((200, #"{"totalResults":2,"Resources":[{"id":"1"},{"id":"2"}]}"#))
         #expect(
@@ -49,7 +49,7 @@ struct DirectoryTests {
         #expect(schema.requests[0].headers.isEmpty, "schemas are asked for without SCIM's media type")
     }
 
-    @Test("a group is written back whole, with what this program does not know of it")
+    @Test("a directory group is written back whole, with what this program does not know of it")
     func wholeGroup() async throws {
         let group = #"{"id":"g","displayName":"G","owner":{"value":"al"},"x":1,"members":[{"value":"1"}]}"#
         let answering = Answering(
@@ -64,7 +64,7 @@ struct DirectoryTests {
         #expect(body["members"]?[1] == ["value": "2", "display": "bo", "type": "User"])
     }
 
-    @Test("a refusal has the service's words and numbers")
+    @Test("a directory's refusal has the service's words and numbers")
     func refusal() async {
         var response = HTTPResponse(
             status: 403, headers: ["x-ca-err": "3007991"], body: Array(#"{"detail":"not\nyours"}"#.utf8))
@@ -78,7 +78,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "a picture is bytes or an address",
+        "a directory user's picture is bytes or an address",
         arguments: [
             ("data:image/png;base64,AQI=", Photo.bytes([1, 2], mediaType: "image/png")),
             ("image/jpeg;base64,AQI=", .bytes([1, 2], mediaType: "image/jpeg")),
@@ -106,7 +106,7 @@ struct DeviceAndAppTests {
         }
     }
 
-    @Test("no attribute (1016156) is none on reading and success on deleting (MAG checklist 45)")
+    @Test("a missing attribute (1016156) reads as none and deletes with success (MAG checklist 45)")
     func absentAttribute() async throws {
         let absent = HTTPResponse(status: 404, headers: ["x-ca-err": "1016156"])
         let answering = Answering(absent, absent, HTTPResponse(status: 404))
@@ -131,7 +131,7 @@ struct DeviceAndAppTests {
     }
 
     @Test(
-        "no token goes to an address that is not the gateway's (140001)",
+        "no token goes to an application's address outside the gateway (140001)",
         arguments: [
             "https://other.example:8443/x", "https://gw.example/x", "https://gw.example:9443/x",
             "http://gw.example:8443/x", "https://gw.example@other.example:8443/x", "//gw.example:8443/x",
@@ -186,7 +186,7 @@ struct DeviceAndAppTests {
         #expect(Array(answers.requests.dropFirst()) == expected)
     }
 
-    @Test("an application whose pages lead to one another is given up, and the gateway's login page gets no token")
+    @Test("an application whose pages lead in circles is given up, and the login page gets no token")
     func endless() async throws {
         let endless = Answering(
             [Self.list("https://gw.example:8443/a")] + Array(repeating: redirection("/a"), count: 20))
@@ -199,7 +199,7 @@ struct DeviceAndAppTests {
         #expect(login.requests.count == 1)
     }
 
-    @Test("the page of an application is asked for with a user's token, and what has no address is told apart")
+    @Test("an application's page needs a user's token, and one without an address is reported so")
     func open() async throws {
         let list =
             #"{"enterprise-apps":[{"app":{"id":"a","auth_url":"https://GW.example:8443/x"}},{"app":{"id":"b"}}]}"#

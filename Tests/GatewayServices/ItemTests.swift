@@ -20,13 +20,15 @@ struct CloudItemTests {
         #expect(try CloudStorage.base(of: path) == base)
     }
 
-    @Test("a path that is none has the number of the public clients (300003)", arguments: ["", "/", "/Client", "x"])
+    @Test(
+        "an item path that is not valid has the number of the public clients (300003)",
+        arguments: ["", "/", "/Client", "x"])
     func noPath(path: String) {
         let error = #expect(throws: ItemError.self) { try CloudStorage.base(of: path) }
         #expect(error?.explanation.gateway == GatewayNumbers(.storage, 300_003))
     }
 
-    @Test("saving is a PUT, a POST where the key is new, and a PUT again where another program was quicker")
+    @Test("saving an item is a PUT, a POST where the key is new, and a PUT where another program was quicker")
     func save() async throws {
         for (answers, methods) in [
             ([204], ["PUT"]), ([404, 201], ["PUT", "POST"]), ([404, 409, 200], ["PUT", "POST", "PUT"]),
@@ -51,7 +53,7 @@ struct CloudItemTests {
                 == "services.refused")
     }
 
-    @Test("each segment has its path, and only a user's need the user")
+    @Test("each segment of items has its path, and only a user's need the user")
     func segments() async throws {
         let answering = Answering((200, #"{"results":[]}"#), (200, #"{"results":[]}"#), (200, #"{"results":[]}"#))
         let storage = try CloudStorage(client: answering.client, path: "/MASS/v1/Client")
@@ -63,7 +65,7 @@ struct CloudItemTests {
     }
 
     @Test(
-        "an item is read in both forms that gateways have",
+        "an item at the gateway is read in both forms that gateways have",
         arguments: [
             (#"{"key":"k","type":"text/plain","value":"aGk="}"#, "text/plain", "hi"),
             (
@@ -100,7 +102,7 @@ struct LocalItemTests {
         await vault.close()
     }
 
-    @Test("are found as they were saved, listed by key, and belong to one owner and one gateway")
+    @Test("items in the vault are found as saved, listed by key, and belong to one owner and one gateway")
     func owners() async throws {
         try await withStorage { storage, vault in
             try await storage.save("b", [1], type: "x/y", of: .application)
@@ -118,7 +120,7 @@ struct LocalItemTests {
         }
     }
 
-    @Test("encrypted with a password cannot be read without it, and not in another's place")
+    @Test("items in the vault encrypted with a password cannot be read without it, or in another's place")
     func passwords() async throws {
         try await withStorage { storage, vault in
             let password = SecretBytes(utf8: "open sesame")
@@ -151,7 +153,7 @@ struct LocalItemTests {
         }
     }
 
-    @Test("have keys of letters, digits and four signs, values of at most 64 KiB, and at most 256 of them")
+    @Test("items in the vault have keys of bounded form, at most 64 KiB, and number at most 256")
     func limits() async throws {
         try await withStorage { storage, vault in
             for key in ["a b", "a/b", "ä", "a\u{7}", String(repeating: "k", count: 129)] {
@@ -184,7 +186,7 @@ struct LocalItemTests {
         }
     }
 
-    @Test("are refused while the vault is locked (108), and told apart from what cannot be opened (103)")
+    @Test("items in a locked vault are refused (108), and distinguished from unreadable ones (103)")
     func locked() async throws {
         try await withStorage { storage, vault in
             await vault.lock()
@@ -196,7 +198,7 @@ struct LocalItemTests {
         }
     }
 
-    @Test("of the board are not a user's, and a user's beyond the application are not stored here")
+    @Test("items of the board are not a user's, and those beyond the application are not stored here")
     func segments() throws {
         #expect(try LocalStorage.Owner(.application, user: "al") == .application)
         #expect(try LocalStorage.Owner(.applicationUser, user: "al") == .user("al"))

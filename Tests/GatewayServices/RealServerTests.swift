@@ -78,7 +78,7 @@ struct RealServerTests {
         }
     }
 
-    @Test("users are found by name, by id, and by every operator and joint of a filter; sorted and paged")
+    @Test("scim2-server finds users by name, id, and every operator and joint of a filter, sorted and paged")
     func users() async throws {
         try await withUsers { directory in
             func found(_ filter: String) async throws -> [String] {
@@ -122,7 +122,7 @@ struct RealServerTests {
         }
     }
 
-    @Test("groups are created, found by name and by id, get and lose members, and are deleted")
+    @Test("scim2-server creates and deletes groups, finds them, and changes their members")
     func groups() async throws {
         try await withUsers { directory in
             let made = try await directory.createGroup("fitters", members: [.name("alice")], owner: nil)
@@ -150,7 +150,7 @@ struct RealServerTests {
         }
     }
 
-    @Test("and the lab's answers are what scim2-models reads as users, groups, lists, errors and schemas")
+    @Test("scim2-models reads the lab's answers as users, groups, lists, errors and schemas")
     func lab() async throws {
         var settings = LabConfiguration()
         settings.broker = false

@@ -12,7 +12,7 @@ struct SCIMFilterTests {
     }
 
     @Test(
-        "have all operators, and are the same in both spellings while there is one comparison",
+        "filters of users have all operators, and one comparison is the same in both spellings",
         arguments: SCIMFilter.Operator.allCases.map { #"userName \#($0) "a b""# } + [
             "name.familyName pr", "active eq true", "age gt 3", "nickName eq null",
             #"urn:ietf:params:scim:schemas:core:2.0:User:userName sw "J""#, #"members.$ref eq "x \"y\" \\""#,
@@ -23,7 +23,7 @@ struct SCIMFilterTests {
     }
 
     @Test(
-        "that are joined are written in either spelling, and read from either",
+        "joined filters of users are written in either spelling, and read from either",
         arguments: [
             (#"a eq "1" or b sw "2""#, #"a eq "1" or b sw "2""#, #"a eq "1" or filter=b sw "2""#),
             (#"a pr AND filter=b pr and c pr"#, "a pr and b pr and c pr", "a pr and filter=b pr and filter=c pr"),
@@ -44,7 +44,7 @@ struct SCIMFilterTests {
         }
     }
 
-    @Test("the repeated spelling is sent with another filter= that the server sees as such")
+    @Test("the repeated spelling of a filter is sent with another filter= that the server sees as such")
     func wire() throws {
         var query = SCIMQuery(filter: try SCIMFilter(#"a sw "x" or b ew "y""#))
         query.spelling = .repeated
@@ -54,7 +54,7 @@ struct SCIMFilterTests {
     }
 
     @Test(
-        "are refused where they are not one",
+        "invalid filters of users are refused",
         arguments: [
             "", "a", "a eq", "a is 1", "eq eq", "a eq b", #"a eq "b"#, "a pr b", "(a pr", "a pr)", "a pr and",
             "and a pr",
@@ -66,7 +66,7 @@ struct SCIMFilterTests {
         #expect(throws: ServiceError.self) { try SCIMFilter(text) }
     }
 
-    @Test("lists are asked for in the public clients' order: filter, sort, attributes, paging")
+    @Test("lists of users are asked for in the public clients' order: filter, sort, attributes, paging")
     func query() throws {
         var query = SCIMQuery(filter: .equals("userName", "a&b"))
         (query.sortBy, query.order) = ("name.familyName", .descending)

@@ -1,4 +1,5 @@
-"""scim2-server on a free port of loopback, for whoever has the token that is its argument: `port N is open` says which."""
+"""scim2-server on a free port of loopback, for whoever has the token that is its argument: `port N is open` says
+which."""
 import sys
 
 from scim2_server.testserver import cli

@@ -3,14 +3,14 @@ import Testing
 
 @Suite("Asynchronous condition", .timeLimit(.minutes(5)))
 struct AsyncConditionTests {
-    @Test("a wait for what is there already ends at once, and has taken it")
+    @Test("a wait for a condition that holds already ends at once, and has taken it")
     func present() async {
         let numbers = AsyncCondition([1, 2])
         #expect(await numbers.wait { $0.isEmpty ? nil : $0.removeFirst() } == 1)
         #expect(numbers.read { $0 } == [2])
     }
 
-    @Test("a change ends the waits that it satisfies, and leaves the others")
+    @Test("a changed condition ends the waits that it satisfies, and leaves the others")
     func change() async {
         let number = AsyncCondition(0)
         async let ten: Int = number.wait { $0 == 10 ? 10 : nil }
@@ -21,7 +21,7 @@ struct AsyncConditionTests {
         #expect(await ten == 10)
     }
 
-    @Test("what many senders put in is taken by many readers, each piece once")
+    @Test("what many senders put into a condition is taken by many readers, each piece once")
     func pieces() async {
         let queue = AsyncCondition([Int]())
         let taken = await withTaskGroup(of: [Int].self) { group in
@@ -43,7 +43,7 @@ struct AsyncConditionTests {
         #expect(taken.sorted() == Array(0..<4000))
     }
 
-    @Test("a change serves those who wait in the order in which they came")
+    @Test("a changed condition serves waiters in the order in which they came")
     func order() async {
         let places = AsyncCondition(0)
         let log = AsyncCondition([Int]())
@@ -64,7 +64,7 @@ struct AsyncConditionTests {
         #expect(log.read { $0 } == Array(0..<20))
     }
 
-    @Test("what a reader takes out makes room for a writer that waits for it")
+    @Test("what a reader takes from a condition makes room for a writer that waits for it")
     func bounded() async {
         let queue = AsyncCondition([Int]())
         async let written: Void = {
@@ -83,7 +83,7 @@ struct AsyncConditionTests {
         #expect(queue.read { $0.isEmpty })
     }
 
-    @Test("a canceled task ends its wait by a change of its own")
+    @Test("a canceled task ends its wait for a condition by a change of its own")
     func cancellation() async {
         let isOver = AsyncCondition(false)
         let task = Task {

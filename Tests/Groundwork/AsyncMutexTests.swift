@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Async mutex", .timeLimit(.minutes(5)))
 struct AsyncMutexTests {
-    @Test("lets tasks through one at a time, in the order asked for")
+    @Test("an async mutex lets tasks through one at a time, in the order asked for")
     func turns() async {
         let mutex = AsyncMutex()
         let log = Log()

@@ -12,7 +12,9 @@ struct BoundedFileTests {
         try test(folder)
     }
 
-    @Test("are read whole up to their limit, and not one byte more", arguments: [0, 1, 4096, 65_536, 65_537, 300_000])
+    @Test(
+        "a bounded file is read whole up to its limit, and not one byte more",
+        arguments: [0, 1, 4096, 65_536, 65_537, 300_000])
     func limit(size: Int) throws {
         try withFolder { folder in
             let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -26,7 +28,7 @@ struct BoundedFileTests {
         }
     }
 
-    @Test("are no pipes and folders, which nobody waits for; a link where one is allowed")
+    @Test("a bounded file is not a pipe or folder, which nobody waits for, but a link where one is allowed")
     func kinds() throws {
         try withFolder { folder in
             mkfifo(folder + "/pipe", 0o600)
@@ -43,7 +45,7 @@ struct BoundedFileTests {
         }
     }
 
-    @Test("with a secret are their owner's alone")
+    @Test("a bounded file with a secret is its owner's alone")
     func secret() throws {
         try withFolder { folder in
             try Data([7]).write(to: URL(filePath: folder + "/file"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Broadcast", .timeLimit(.minutes(5)))
 struct BroadcastTests {
-    @Test("gives every subscriber the values of all senders in the same order")
+    @Test("a broadcast gives every subscriber the values of all senders in the same order")
     func order() async {
         let broadcast = Broadcast<Int>()
         let streams = (0..<3).map { _ in broadcast.subscribe(bound: 10_000) }
@@ -28,7 +28,7 @@ struct BroadcastTests {
 
     /// Both want the locks of the other: that of the broadcast, and that of the subscriber's task. A deadlock shows
     /// within some dozens of rounds; each may take 100 ms where others keep the processors busy.
-    @Test("can send to a subscriber that is canceled at that moment")
+    @Test("a broadcast can be sent to a subscriber that is canceled at that moment")
     func canceled() async {
         let race = Race()
         defer { race.end() }
@@ -45,7 +45,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test("keeps what is sent under a lock until its sender delivers")
+    @Test("a broadcast keeps what is sent under a lock until its sender delivers")
     func enqueued() async {
         let broadcast = Broadcast<Int>()
         let stream = broadcast.subscribe()

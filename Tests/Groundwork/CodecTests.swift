@@ -4,7 +4,7 @@ import Testing
 @Suite("Base 64 and base 16")
 struct CodecTests {
     @Test(
-        "write what RFC 4648 section 10 lists",
+        "base 64 and base 16 write what RFC 4648 section 10 lists",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
             ("foobar", "Zm9vYmFy"),
@@ -14,7 +14,7 @@ struct CodecTests {
         #expect(Base64.decode(encoded) == Array(plain.utf8))
     }
 
-    @Test("keep the two alphabets apart")
+    @Test("base 64 keeps its two alphabets apart")
     func alphabets() {
         let bytes: [UInt8] = [0xFB, 0xFF, 0xFE]
         #expect(Base64.encode(bytes) == "+//+")
@@ -23,12 +23,14 @@ struct CodecTests {
         #expect(Base64.decode("+//+", alphabet: .urlSafe) == nil)
     }
 
-    @Test("refuse what is not canonical", arguments: ["A", "AB=", "Zh==", "Zm9=v", "Zg=", "Z g=", "====", "Zm9v\n"])
+    @Test(
+        "base 64 that is not canonical is refused",
+        arguments: ["A", "AB=", "Zh==", "Zm9=v", "Zg=", "Z g=", "====", "Zm9v\n"])
     func notCanonical(text: String) {
         #expect(Base64.decode(text) == nil)
     }
 
-    @Test("base 16 reads either case, writes lower, and refuses the rest")
+    @Test("base 16 is read in either case, written in lower case, and otherwise refused")
     func hex() {
         #expect(Hex.encode([0, 0xAB, 0xFF]) == "00abff")
         #expect(Hex.decode("00aBFf") == [0, 0xAB, 0xFF])

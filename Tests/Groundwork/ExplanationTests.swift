@@ -2,7 +2,7 @@ import Testing
 
 @testable import Groundwork
 
-@Suite("What is said of an error")
+@Suite("Explanation of an error")
 struct ExplanationTests {
     /// As they were before there were kinds, and as docs/troubleshooting.md and the page of the local API have them.
     private static let statuses: [(ExplanationKind, http: Int, exit: Int32)] = [
@@ -30,7 +30,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test("as JSON it is read back as it was, with all that a gateway said")
+    @Test("an explanation as JSON is read back as it was, with all that a gateway said")
     func json() {
         let whole = Explanation(
             "gateway.device-already-registered", .refused, "the device is registered already", remedy: "reset it",
@@ -53,7 +53,7 @@ struct ExplanationTests {
     }
 
     @Test(
-        "whose kind is missing or not known, as of another version, it counts as a fault of the program",
+        "an explanation of a missing or unknown kind counts as a fault of the program",
         arguments: [
             ["code": "a.b", "message": "says", "kind": "of tomorrow"], ["code": "a.b", "message": "says"],
         ] as [JSON])
@@ -62,14 +62,14 @@ struct ExplanationTests {
     }
 
     @Test(
-        "is not made of anything else than an error",
+        "an explanation is not made of anything else than an error",
         arguments: [
             nil, [], ["error": "text"], ["error": ["code": "a.b"]], ["error": ["message": "says"]],
             ["error": ["code": 1, "message": "x"]],
         ] as [JSON])
     func noError(answer: JSON) { #expect(Explanation(answer: answer) == nil) }
 
-    @Test("of an error that was not written for people it is the type and nothing of the content")
+    @Test("an explanation of an error that was not written for people is its type and no content")
     func unexpected() {
         struct Leaky: Error { let token = "s3cret" }
         let said = Explanation(of: Leaky())

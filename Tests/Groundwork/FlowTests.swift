@@ -12,7 +12,7 @@ struct FlowTests {
         #expect(backoff.next() == .seconds(1))
     }
 
-    @Test("chance shortens a delay by no more than the stated share")
+    @Test("chance shortens a backoff by no more than the stated share")
     func jitter() {
         let delays = (0..<200).map { _ in
             var backoff = Backoff(initial: .seconds(8), leastShare: 0.5)
@@ -22,7 +22,7 @@ struct FlowTests {
         #expect(Set(delays).count > 1)
     }
 
-    @Test("a subscriber that lags loses its own oldest values only")
+    @Test("a broadcast's subscriber that lags loses its own oldest values only")
     func broadcast() async {
         let broadcast = Broadcast<Int>()
         let (fast, slow) = (broadcast.subscribe(), broadcast.subscribe(bound: 2))

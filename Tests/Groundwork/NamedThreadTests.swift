@@ -16,7 +16,7 @@ struct NamedThreadTests {
         }
     }
 
-    @Test("wakes everybody who sleeps on it, and nobody early")
+    @Test("a named thread wakes everybody who sleeps on it, and nobody early")
     func waking() async throws {
         let thread = Self.thread
         let late = try await withThrowingTaskGroup(of: Duration.self) { group in
@@ -34,7 +34,7 @@ struct NamedThreadTests {
         try await thread.sleep(for: .seconds(-1))
     }
 
-    @Test("lets a sleeper go when its task is cancelled, before it sleeps and while it does")
+    @Test("a named thread lets a canceled task go, before it sleeps and while it does")
     func cancellation() async {
         let asleep = Task { try await Self.thread.sleep(for: .seconds(3600)) }
         asleep.cancel()
@@ -47,7 +47,7 @@ struct NamedThreadTests {
         }
     }
 
-    @Test("an actor of the thread, and a task that prefers it, go on there after a pause")
+    @Test("an actor of a named thread, and a task that prefers it, go on there after a pause")
     func staysOnThread() async throws {
         let worker = Worker()
         #expect(try await worker.names(around: .milliseconds(1)) == ["named-test", "named-test"])

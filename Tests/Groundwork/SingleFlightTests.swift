@@ -26,7 +26,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test("run once for all who ask for the same, and all get its outcome")
+    @Test("a single flight runs once for all who ask for the same, and all get its outcome")
     func shared() async throws {
         let flights = SingleFlight<String>()
         let runs = Trace()
@@ -55,7 +55,7 @@ struct SingleFlightTests {
         #expect(runs.entries == [1])
     }
 
-    @Test("run one at a time, in the order asked for")
+    @Test("single flights run one at a time, in the order asked for")
     func ordered() async throws {
         let flights = SingleFlight<Int>()
         let trace = Trace()
@@ -76,7 +76,7 @@ struct SingleFlightTests {
         #expect(trace.entries == [0, 1, 2, 3, 4])
     }
 
-    @Test("are cancelled with the last caller who waits, and not before")
+    @Test("a single flight is canceled with the last caller who waits, and not before")
     func cancelled() async throws {
         let flights = SingleFlight<String>()
         let cancellations = Trace()
@@ -105,7 +105,7 @@ struct SingleFlightTests {
         try await flights.join("a") { _ in }
     }
 
-    @Test("are cancelled when it is closed, have ended when that returns, and are refused afterwards")
+    @Test("a closed single flight has ended its operations when closing returns, and refuses others")
     func closed() async throws {
         let flights = SingleFlight<String>()
         let (trace, gate, held) = (Trace(), Gate(), Gate())

@@ -3,19 +3,19 @@ import Testing
 
 @Suite("Percent-encoding")
 struct PercentEncodingTests {
-    @Test("leaves the unreserved characters of RFC 3986 section 2.3 alone, and nothing else")
+    @Test("percent-encoding leaves only the unreserved characters of RFC 3986 section 2.3 alone")
     func encode() {
         #expect(PercentEncoding.encode("AZaz09-._~") == "AZaz09-._~")
         #expect(PercentEncoding.encode("\u{0}/%+ ß") == "%00%2F%25%2B%20%C3%9F")
     }
 
-    @Test("is read as it was written; a plus sign is a space in forms only")
+    @Test("percent-encoding is read as it was written, with a plus sign as a space in forms only")
     func decode() {
         #expect(PercentEncoding.decode("a%2fb+%2F".utf8) == Array("a/b+/".utf8))
         #expect(PercentEncoding.decode("a+b%2B".utf8, plusIsSpace: true) == Array("a b+".utf8))
     }
 
-    @Test("is refused where it is broken, or left as it is", arguments: ["%", "a%2", "%ZZ", "%+1", "%-1", "%é1"])
+    @Test("broken percent-encoding is refused, or left as it is", arguments: ["%", "a%2", "%ZZ", "%+1", "%-1", "%é1"])
     func broken(text: String) {
         #expect(PercentEncoding.decode(text.utf8) == nil)
         #expect(PercentEncoding.decodeWherePossible("%41\(text)".utf8) == Array("A\(text)".utf8))
@@ -24,14 +24,14 @@ struct PercentEncodingTests {
 
 @Suite("Text and durations")
 struct TextTests {
-    @Test("one line is one line, whatever was written, and bounded")
+    @Test("text for one line is one line, whatever was written, and bounded")
     func oneLine() {
         #expect(DisplayText.oneLine("a\nb\u{2028}c\u{85}d\u{1B}[2J\tß") == "a b c d [2J ß")
         #expect(DisplayText.oneLine("abcdef", limit: 3) == "abc")
         #expect(DisplayText.oneLine("") == "")
     }
 
-    @Test("is trimmed at both ends only")
+    @Test("text is trimmed at both ends only")
     func trimming() {
         #expect("\u{a0}\r\n a b \t".trimmed == "a b")
         #expect(" \n".trimmed.isEmpty && "".trimmed.isEmpty)
@@ -39,7 +39,7 @@ struct TextTests {
     }
 
     @Test(
-        "of a path gives its directory",
+        "a path gives its directory",
         arguments: [("a", "."), ("/a", "/"), ("/a/b", "/a"), ("a/b/c", "a/b"), ("", ".")])
     func directory(path: String, parent: String) { #expect(path.parentDirectory == parent) }
 

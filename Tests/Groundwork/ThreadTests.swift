@@ -2,7 +2,7 @@ import Groundwork
 import Synchronization
 import Testing
 
-@Suite("Threads", .timeLimit(.minutes(5)))
+@Suite("Threads and their waits", .timeLimit(.minutes(5)))
 struct ThreadTests {
     private static let thread = NamedThread("wait-test")
 
@@ -32,7 +32,7 @@ struct ThreadTests {
         }
     }
 
-    @Test("a wait ends where it began, resumed from anywhere")
+    @Test("a thread's wait ends on the thread where it began, resumed from anywhere")
     func resumed() async {
         let waiter = Waiter()
         async let waiting = waiter.wait()
@@ -42,7 +42,7 @@ struct ThreadTests {
         #expect(threads == ["wait-test", "wait-test"])
     }
 
-    @Test("a wait ends with its task, cancelled before it or while it lasts")
+    @Test("a thread's wait ends with its task, canceled before it or while it lasts")
     func cancelled() async {
         for yields in 0..<50 {
             let waiting = Task { await Waiter().wait().value }
@@ -69,7 +69,7 @@ struct LoadedLibraryTests {
         var answer: (@convention(c) () -> Int32)?
     }
 
-    @Test("gives its table when it is filled")
+    @Test("a library that is loaded when needed gives its table when it is filled")
     func filled() throws {
         let library = try LoadedLibrary(filling: Calls()) { calls in
             calls?.pointee.answer = { 42 }
@@ -79,7 +79,7 @@ struct LoadedLibraryTests {
         #expect(library.table.pointee.answer?() == 42)
     }
 
-    @Test("names what is missing")
+    @Test("a library that cannot be loaded is named, with what is missing")
     func missing() {
         #expect(throws: LibraryMissing(name: "libnone.so.1")) {
             try "libnone.so.1".withCString { name in

@@ -150,9 +150,10 @@ def arguments():
     add("--qos", action="append", type=int, choices=[0, 1, 2], help="only this one; may be repeated (all)")
     add("--condition", action="append", choices=[*conditions.ALL], dest="conditions", metavar="NAME",
         help="only this one; may be repeated (all)")
-    add("--agent-setting", action="append", type=agent_setting, dest="settings", metavar="TABLE.KEY=VALUE",
-        help="everything with this setting of the agent; several at once: A.B=1;C.D=2. May be repeated: rows for each, of "
-        f"which `{DEFAULT}` is without any ({' and '.join(BOTH)})")
+    add(
+        "--agent-setting", action="append", type=agent_setting, dest="settings", metavar="TABLE.KEY=VALUE", help=
+        "everything with this setting of the agent; several at once: A.B=1;C.D=2. May be repeated: rows for each, "
+        f"of which `{DEFAULT}` is without any ({' and '.join(BOTH)})")
     add("--rounds", type=int, default=3,
         help="how often the broker is killed or restarted in a campaign; the rest happens once or twice more (3)")
     add("--json", type=Path, metavar="FILE", help="write everything that was counted")
@@ -193,8 +194,12 @@ def main():
             for name in options.brokers:
                 lines[BROKERS[name].name] = run(field, name, options, keep)
             # Folders and ports differ from run to run.
-            lines = {name: [re.sub(r"(127\.0\.0\.1:|listener )\d+", r"\1PORT", line.replace(str(field.folder), "FOLDER"))
-                            for line in own] for name, own in lines.items()}
+            lines = {
+                name: [
+                    re.sub(r"(127\.0\.0\.1:|listener )\d+", r"\1PORT", line.replace(str(field.folder), "FOLDER"))
+                    for line in own
+                ] for name, own in lines.items()
+            }
     except BenchError as error:
         print(f"deploy/guarantee: {error}", file=sys.stderr)
         return 1

@@ -24,7 +24,8 @@ struct ExchangeTests {
     }
 
     @Test(
-        "without content states its length if the method requires it", arguments: [("POST", ["0"]), ("DELETE", [])])
+        "an exchange without content states its length if the method requires it",
+        arguments: [("POST", ["0"]), ("DELETE", [])])
     func noContent(method: String, length: [String]) async throws {
         let server = try await TestServer()
         let echo = try await client.send(.plain(method, server.http("/echo"))).echo()
@@ -136,7 +137,7 @@ struct ExchangeTests {
         #expect(try await server.said("left") == "left")
     }
 
-    @Test("without a listening server reports where and why")
+    @Test("an exchange without a listening server reports where and why")
     func nobody() async throws {
         let place = BoundPort()
         let port = place.number

@@ -4,7 +4,7 @@ import Testing
 @Suite("A redirect on the loopback interface (RFC 8252)")
 struct LoopbackRedirectTests {
     @Test(
-        "takes the port of the program that waits, where the gateway leaves it open",
+        "a loopback redirect takes the port of the program that waits, where the gateway leaves it open",
         arguments: [
             ("http://127.0.0.1/done", "http://127.0.0.1:4711/done"), ("http://localhost", "http://localhost:4711"),
             ("HTTP://[::1]/a?b", "http://[::1]:4711/a?b"), ("http://127.0.0.1:80/done", "http://127.0.0.1:80/done"),
@@ -17,7 +17,7 @@ struct LoopbackRedirectTests {
         #expect(LoopbackRedirect.address(configured, port: nil) == configured)
     }
 
-    @Test("says on which interface a program has to wait")
+    @Test("a loopback redirect says on which interface a program has to wait")
     func interface() {
         #expect(LoopbackRedirect.isIPv6("http://[::1]:4711/done") && LoopbackRedirect.isIPv6("http://[::1]"))
         for other in ["http://127.0.0.1/done", "http://localhost/", "https://[::1]/", "http://[::1].evil.example/", ""]
@@ -26,7 +26,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    @Test("is heard only as a GET of its own path with a query")
+    @Test("a loopback redirect is heard only as a GET of its own path with a query")
     func request() {
         func answer(_ head: String, _ redirectURI: String = "http://127.0.0.1:80/done") -> String? {
             LoopbackRedirect.answer(in: Array(head.utf8), redirectURI: redirectURI)

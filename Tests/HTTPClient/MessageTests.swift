@@ -54,7 +54,7 @@ struct RequestTargetTests {
     }
 
     @Test(
-        "request URLs that carry user info, control characters or another scheme are refused without being shown",
+        "request URLs with user info, control characters or another scheme are refused and not shown",
         arguments: [
             "https://user:word@gw.test/", "https://gw.test/\r\nX: y", "https://gw.test/a b", "https://gw.test/\u{0}",
             "https://gw.test/ü", "file:///etc/passwd", "ftp://gw.test/", "/relative", "gw.test/secret", "https://", "",
@@ -103,7 +103,7 @@ struct ResponseHeadTests {
         return last
     }
 
-    @Test("reading a head skips interim answers, joins folded lines and ignores trailers")
+    @Test("reading a response head skips interim answers, joins folded lines and ignores trailers")
     func lines() {
         var head = ResponseHead()
         #expect(
@@ -128,7 +128,7 @@ struct ResponseHeadTests {
         #expect(outcome(["HTTP/2 200", line], &head) == .malformed)
     }
 
-    @Test("a head beyond the limits of fields or bytes is refused, counting interim answers")
+    @Test("a response head beyond the limits of fields or bytes is refused, counting interim answers")
     func bounds() {
         var head = ResponseHead()
         let fields = (0..<ResponseHead.fieldLimit).map { "X-\($0): y" }
@@ -177,7 +177,7 @@ struct JSONAnswerTests {
         #expect(throws: AnswerFault.self) { try JSONAnswer(body, limit: body.count - 1) }
     }
 
-    @Test("answers in JSON have texts that fit into a header, or none; a fault names the member and never its value")
+    @Test("answers in JSON have texts fit for a header, and a fault names the member but not its value")
     func texts() throws {
         let answer = try JSONAnswer(Array(#"{"a":"x","b":"","c":7,"d":"s3cret\r\nX: y"}"#.utf8))
         #expect(try answer.requiredPlainText("a") == "x")

@@ -39,7 +39,12 @@ final class TestServer: Sendable {
         port = Int(try await lines.first { $0.hasPrefix("port ") }.dropFirst(5))!
     }
 
-    deinit { process.terminate() }
+    /// Not by SIGTERM, after which a program decides itself when it ends.
+    deinit {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
 
     func http(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
     func https(_ path: String, host: String = "localhost") -> String { "https://\(host):\(port)\(path)" }

@@ -122,7 +122,7 @@ struct IdentityTests {
         #expect(try await client.send(request(server, identity: board)).echo().certificate == "board")
     }
 
-    @Test("the identity of a request is never lent to a request without one, or with another, over a kept connection")
+    @Test("the identity of a request is never lent, over a kept connection, to one without or with another")
     func isolation() async throws {
         let server = try await TestServer(authority.localhost(), clients: .asked, trusting: authority)
         let other = try authority.identity("other", usage: .client)
@@ -134,7 +134,7 @@ struct IdentityTests {
         #expect(try await client.send(request(server)).echo().connection == 2)
     }
 
-    @Test("the identity of a request is reported as refused when the server rejects it, or requires one and gets none")
+    @Test("the identity of a request is reported as refused when the server rejects or misses it")
     func refused() async throws {
         let server = try await TestServer(authority.localhost(), clients: .required, trusting: authority)
         await #expect(throws: HTTPError.clientCertificateRefused(host: "localhost", alert: 116)) {
@@ -150,7 +150,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("the identity of a request comes from the first challenge filter with one, unless the request has its own")
+    @Test("the identity of a request comes from the first challenge filter with one, unless it has its own")
     func challenge() async throws {
         struct Offer: ChallengeFilter {
             let identity: TLSIdentity?

@@ -69,7 +69,7 @@ struct AgentTests {
         #expect(parts.allSatisfy { $0["verdict"]?.string == "present" })
     }
 
-    @Test("the agent on a board passes every check of the doctor, except for the development key beside the vault")
+    @Test("the agent on a board passes every check of the doctor, except for the development key")
     func doctor() async throws {
         let check = try await during("check")
         #expect(observed("doctor", in: check) == [0])
@@ -97,7 +97,7 @@ struct AgentTests {
         }
     }
 
-    @Test("the agent on a board reports a part that vanished once, sends the others' readings on, and tells the doctor")
+    @Test("the agent on a board reports a part that vanished once, to the doctor too, and sends other readings")
     func absent() async throws {
         let absent = try await during("absent")
         let failures = events("sensor.", in: absent)
@@ -114,7 +114,7 @@ struct AgentTests {
         #expect(temperatures.suffix(3) == [50, 53, 56])
     }
 
-    @Test("the agent on a board reports the part's return, and sends its readings again")
+    @Test("the agent on a board reports a part's return, and sends its readings again")
     func returned() async throws {
         let returned = try await during("returned")
         let recoveries = events("sensor.", in: returned)

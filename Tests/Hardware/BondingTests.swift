@@ -52,7 +52,7 @@ struct BondingTests {
         #expect(answered(in: forgotten) == [Self.other])
     }
 
-    @Test("a protected service accepts a central with a private address, and recognizes it by its bond the next time")
+    @Test("a protected service accepts a central with a private address, then recognizes it by its bond")
     func hidden() async throws {
         let hidden = try await during("hidden")
         #expect(observed("login", in: hidden) == [0])

@@ -24,7 +24,7 @@ extension ConfinementTests {
         #expect(observed("forgotten", in: lines).allSatisfy { $0 == 0 })
     }
 
-    @Test("the confined service takes the enrollment of a boot partition that only root may read, once, and wipes it")
+    @Test("the confined service takes the enrollment of a boot partition for root alone, once, and wipes it")
     func bootPartition() async throws {
         // It was on the medium.
         #expect(observed("on-card", in: try await during("installed")) == [0])
@@ -74,7 +74,7 @@ extension ConfinementTests {
         #expect(noted("journal", in: keyed) == ["secrets": "0"])
     }
 
-    @Test("the confined service works button and LED through gpio-keys and leds-gpio, with the documented drop-in")
+    @Test("the confined service works button and LED through gpio-keys and leds-gpio, with its drop-in")
     func driven() async throws {
         let driven = try await during("driven")
         let events = driven.compactMap { $0["event"]?.string }.filter { $0.hasPrefix("button.") }

@@ -84,9 +84,7 @@ struct ConfinementTests {
         #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
-    @Test(
-        "the confined service is installed by one command, even after manual use by root, with every restriction in force"
-    )
+    @Test("the confined service is installed by one command with every restriction, even after manual use by root")
     func started() async throws {
         let started = try await during("started")
         try expectConfined(started)
@@ -125,7 +123,7 @@ struct ConfinementTests {
         #expect(vault?["message"]?.string == "opened by its systemd-credential")
     }
 
-    @Test("the confined service publishes every kind of sensor: hwmon, thermal, IIO, 1-Wire, load, memory and disk")
+    @Test("the confined service publishes every kind of sensor, from hwmon and IIO to memory and disk")
     func readings() async throws {
         let lab = try #require(try await during("readings").last { $0["event"]?.string == "lab" }?["state"])
         let readings = (lab["messages"]?.array ?? []).compactMap { $0["payload"]?.string }
@@ -152,7 +150,7 @@ struct ConfinementTests {
         #expect(noted("shown", in: restarted)["NRestarts"] == "0")
     }
 
-    @Test("a message starts a command by systemd's socket: as a user that is nobody else, in a sandbox of its own")
+    @Test("a message starts a command by systemd's socket as a user of its own, in a sandbox of its own")
     func acted() async throws {
         let acted = try await during("acted")
         let run = try #require(self.run(of: "act", in: acted))
@@ -177,7 +175,7 @@ struct ConfinementTests {
         for attempt in refused.keys { #expect(outside?[attempt]?.string == "allowed", "\(attempt)") }
     }
 
-    @Test("a command that a message started is ended at its time limit with all it started, and its output is kept")
+    @Test("a command that a message started ends at its time limit with all it started, and keeps its output")
     func overdue() async throws {
         let acted = try await during("acted")
         let run = try #require(self.run(of: "slow", in: acted))

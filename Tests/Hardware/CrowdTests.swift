@@ -63,7 +63,7 @@ extension PhoneTests {
     }
 
     @Test(
-        "a phone in a crowd leaves an agent that advertises again at once: vanished, flooding, or without an end",
+        "a phone in a crowd that vanishes, floods or never ends leaves an agent that advertises again at once",
         arguments: Transport.allCases)
     func backOnAir(_ transport: Transport) async throws {
         for step in ["both", "other", "air-leave:begun", "air-flood", "air-endless"] {

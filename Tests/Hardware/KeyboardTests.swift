@@ -29,7 +29,7 @@ struct KeyboardTests {
         #expect(log.lines.filter { ["unreadable", "not-understood"].contains($0["event"]?.string) } == [])
     }
 
-    @Test("a keyboard becomes the board's if an agent accepts every pairing, so bluetoothd would accept it here too")
+    @Test("a keyboard becomes the board's if an agent accepts every pairing, so bluetoothd would take it")
     func control() async throws {
         let control = try await during("control")
         #expect(control.phone("bonded").count == 1)

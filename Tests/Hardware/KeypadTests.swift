@@ -22,7 +22,7 @@ struct KeypadTests {
         try await Self.run.value.during(step).compactMap { $0["event"]?.string }
     }
 
-    @Test("does all that the script waits for")
+    @Test("a keypad does all that the script waits for")
     func complete() async throws {
         let log = try await Self.run.value
         #expect(log.missed == [])
@@ -30,14 +30,14 @@ struct KeypadTests {
         for step in ["add", "new", "start", "confirm"] { #expect(try await observed(step) == 0, "\(step)") }
     }
 
-    @Test("enters the PIN of a user, who is asked again after a wrong one, and may refuse")
+    @Test("a keypad enters the PIN of a user, who is asked again after a wrong one, and may refuse")
     func entered() async throws {
         #expect(try await events(during: "wrong") == ["prompt.asked", "prompt.answered", "prompt.asked"])
         #expect(try await events(during: "right").filter { $0 != "observed" } == ["prompt.answered", "logged-in"])
         #expect(try await events(during: "refused").last == "error")
     }
 
-    @Test("is the agent's alone while a PIN is asked for, and everyone's otherwise; no log has the PIN")
+    @Test("a keypad is the agent's alone while a PIN is asked for, and no log has the PIN")
     func alone() async throws {
         // The key that was pressed before.
         #expect(try await observed("others") == 1)

@@ -40,7 +40,7 @@ struct LineDriverTests {
         #expect(try #require(bouncing[2]["held"]?.integer) > 0)
     }
 
-    @Test("a glitch that ends where it began gives nothing")
+    @Test("a glitch of the button that ends where it began gives nothing")
     func glitch() async throws {
         #expect(try await events(during("glitch")) == [])
         #expect(try await events(during("again")) == ["pressed", "released"])

@@ -8,7 +8,7 @@ import Testing
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
     .timeLimit(.minutes(40)))
 struct NetworkTests {
-    @Test("30 % of the packets lost and half a second of delay cost no reading, and no more than a few attempts")
+    @Test("a network that loses 30 % of its packets costs no reading, and no more than a few attempts")
     func lossy() async throws {
         let log = try await VirtualBoard.log(of: "network", definition: "simulated")
         #expect(log.missed == [])

@@ -97,7 +97,7 @@ struct PhoneTests {
     }
 
     @Test(
-        "without a subscription gets its answer from the kernel, or else from the gateway (MAG 8.2)",
+        "a phone without a subscription gets its answer from the kernel, or else the gateway (MAG 8.2)",
         arguments: Transport.allCases)
     func unsubscribed(_ transport: Transport) async throws {
         let exchange = try await during("silent-android", transport)

@@ -35,7 +35,7 @@ struct ScriptTests {
     }
 
     @Test(
-        "a script on the virtual board ends after three failed waits, and names them, instead of waiting for the rest")
+        "a script on the virtual board ends after three failed waits, and names them")
     func givesUp() async throws {
         let ended = try await run(
             """

@@ -184,19 +184,19 @@ enum VirtualBoard {
         let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }.map {
             "\($0.key)=\($0.value)"
         }
-        let (output, errors) = (Pipe(), Pipe())
+        let (output, errors) = (try PrivatePipe(), try PrivatePipe())
         try process.start {
             try ChildProcess.spawn(
                 [program.path] + arguments, variables: variables,
                 streams: [
-                    FileHandle.nullDevice.fileDescriptor, output.fileHandleForWriting.fileDescriptor,
-                    errors.fileHandleForWriting.fileDescriptor,
+                    FileHandle.nullDevice.fileDescriptor, output.writing.fileDescriptor,
+                    errors.writing.fileDescriptor,
                 ])
         }
-        for pipe in [output, errors] { try pipe.fileHandleForWriting.close() }
+        for pipe in [output, errors] { try pipe.writing.close() }
         // Errors are few and fit into the pipe; output may be long.
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        let words = errors.fileHandleForReading.readDataToEndOfFile()
+        let text = output.reading.readDataToEndOfFile()
+        let words = errors.reading.readDataToEndOfFile()
         return (process.waitForExit(), String(decoding: text, as: UTF8.self), String(decoding: words, as: UTF8.self))
     }
 }

@@ -85,7 +85,8 @@ struct VirtualBoardTests {
     }
 }
 
-/// The first process like this, as soon as there is one. Nothing tells of the processes of others.
+/// The first process like this, as soon as there is one. Nothing tells of the processes of others; the suite's time
+/// limit ends the wait.
 private func process(_ isWanted: (pid_t) -> Bool) async throws -> pid_t {
     while true {
         let all = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 /// What a person is told of a bad server, by the program.
-@Suite("A person at a board is told", .timeLimit(.minutes(15)))
+@Suite("Reports of bad servers to a person at a board", .timeLimit(.minutes(15)))
 struct BadServerReportTests {
-    @Test("what is wrong with the gateway, and what to do, by enroll, status and doctor")
+    @Test("enroll, status and doctor say what is wrong with the gateway, and what to do")
     func gateway() async throws {
         let servers = try await BadServers.shared
         try await withLabAndBoard { lab, board in
@@ -42,7 +42,7 @@ struct BadServerReportTests {
     }
 
     @Test(
-        "what is wrong with the broker, and what to do, by status and doctor",
+        "status and doctor say what is wrong with the broker, and what to do",
         arguments: [
             ("expired", "messaging.tls-refused", "expired at"), ("self-signed", "messaging.tls-refused", "not trusted"),
             ("other-host", "messaging.tls-refused", "is not for localhost"),

@@ -82,8 +82,8 @@ class Answer:
 
 
 def send(raw, half_close=False):
-    """With `half_close` it says at once that nothing will follow, which ends what the server would wait for. libmicrohttpd may
-    then hang up without the answer."""
+    """With `half_close` it says at once that nothing will follow, which ends what the server would wait for.
+    libmicrohttpd may then hang up without the answer."""
     stream = connect()
     try:
         stream.sendall(raw)
@@ -97,7 +97,10 @@ def send(raw, half_close=False):
 
 
 def request(method, target, body=b"", headers=()):
-    head = [b"%s %s HTTP/1.1" % (method.encode(), target if isinstance(target, bytes) else target.encode()), b"Host: localhost", b"Connection: close"]
+    head = [
+        b"%s %s HTTP/1.1" % (method.encode(), target if isinstance(target, bytes) else target.encode()),
+        b"Host: localhost", b"Connection: close"
+    ]
     head += [h if isinstance(h, bytes) else h.encode() for h in headers]
     if body:
         head.append(b"Content-Length: %d" % len(body))
@@ -135,8 +138,9 @@ REFUSED = {400, 404, 405, 413, 414, 417, 431, 501, 505}
 
 def peers():
     """A user that nothing is granted to; one that the socket's group keeps out altogether gets no connection at all."""
-    for method, target in [("GET", "/v1/status"), ("POST", "/v1/messages"), ("GET", "/v1/token"), ("POST", "/v1/call"), ("GET", "/v1/events"),
-                           ("POST", "/v1/login"), ("POST", "/v1/reset"), ("DELETE", "/v1/proximity/sharing"), ("GET", "/v1/openapi.json")]:
+    for method, target in [("GET", "/v1/status"), ("POST", "/v1/messages"), ("GET", "/v1/token"), ("POST", "/v1/call"),
+                           ("GET", "/v1/events"), ("POST", "/v1/login"), ("POST", "/v1/reset"),
+                           ("DELETE", "/v1/proximity/sharing"), ("GET", "/v1/openapi.json")]:
         answer = send(request(method, target, b'{"a":1}' if method == "POST" else b""))
         expect(answer, "%s %s" % (method, target), {403})
         if answer.code != "local-api.access-denied":
@@ -155,12 +159,17 @@ def outsider():
 
 
 def paths():
-    tricks = ["/v1/../v1/status", "/v1/./status", "/v1/status/..", "/../../etc/passwd", "/v1/%2e%2e/status", "/v1%2fstatus", "/v1/%00status",
-              "/v1/status%00", "//v1/status", "/v1//status", "/v1/status/", "/v1/status%", "/v1/status%4", "/v1/status%zz", "/V1/STATUS", "/v1/stat%75s%20",
-              "/v1/status?", "/v1/status?a", "/v1/status?a=b&a=c", "/v1/status?%00=1", "/v1/status?%ff=1", "/v1/messages?qos=1&qos=2", "/v1/status;a=b",
-              "/v1/status#x", "\\v1\\status", "/v1\\status", "http://localhost/v1/status", "https://evil.test/v1/status", "http://user@localhost/v1/status",
-              "localhost:80", "*", "/v1/proximity/consents/-1", "/v1/proximity/consents/99999999999999999999", "/v1/proximity/consents/%2e%2e",
-              "/v1/login/browser/" + "a" * 8000, "/v1/" + "%61" * 2000, "/v1/" + "a/" * 5000, "/v1/%c0%ae%c0%ae/status", "/v1/%f0%28%8c%28"]
+    tricks = [
+        "/v1/../v1/status", "/v1/./status", "/v1/status/..", "/../../etc/passwd", "/v1/%2e%2e/status", "/v1%2fstatus",
+        "/v1/%00status", "/v1/status%00", "//v1/status", "/v1//status", "/v1/status/", "/v1/status%", "/v1/status%4",
+        "/v1/status%zz", "/V1/STATUS", "/v1/stat%75s%20", "/v1/status?", "/v1/status?a", "/v1/status?a=b&a=c",
+        "/v1/status?%00=1", "/v1/status?%ff=1", "/v1/messages?qos=1&qos=2", "/v1/status;a=b", "/v1/status#x",
+        "\\v1\\status", "/v1\\status", "http://localhost/v1/status", "https://evil.test/v1/status",
+        "http://user@localhost/v1/status", "localhost:80", "*", "/v1/proximity/consents/-1",
+        "/v1/proximity/consents/99999999999999999999", "/v1/proximity/consents/%2e%2e",
+        "/v1/login/browser/" + "a" * 8000, "/v1/" + "%61" * 2000, "/v1/" + "a/" * 5000, "/v1/%c0%ae%c0%ae/status",
+        "/v1/%f0%28%8c%28"
+    ]
     for target in tricks:
         for method in ("GET", "POST"):
             answer = send(request(method, target, b"{}" if method == "POST" else b""))
@@ -175,28 +184,43 @@ def paths():
 
 def heads():
     good = b"GET /v1/version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-    methods = ["HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get", "GETT", "G" * 5000, "PRI", "M-SEARCH", "\x01"]
-    at_once(lambda method: expect(
-        send(request(method, "/v1/version")), method[:20], {200} if method == "HEAD" else REFUSED | {0}, has_code=False), methods)
-    extras = [b"X: " + b"a" * 17_000, b"X" * 17_000 + b": a", b"\r\n".join(b"X-%d: a" % n for n in range(5000)), b"X: " + b"a" * 10_000_000,
-                  b"X: " * 6000, b"Cookie: " + b"a=b; " * 5000]
+    methods = [
+        "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get", "GETT", "G" * 5000, "PRI", "M-SEARCH",
+        "\x01"
+    ]
+    at_once(
+        lambda method: expect(send(request(method, "/v1/version")), method[:20], {200}
+                              if method == "HEAD" else REFUSED | {0}, has_code=False), methods)
+    extras = [
+        b"X: " + b"a" * 17_000, b"X" * 17_000 + b": a", b"\r\n".join(b"X-%d: a" % n for n in range(5000)),
+        b"X: " + b"a" * 10_000_000, b"X: " * 6000, b"Cookie: " + b"a=b; " * 5000
+    ]
     at_once(lambda extra: expect(send(good + extra + b"\r\n\r\n"), repr(extra[:20]), REFUSED, has_code=False), extras)
 
     def refuse(broken):
         answer = send(good + broken, half_close=True)
-        # Some servers take some of these for one header more; what counts is that no body and no second request comes of it.
+        # Some servers take some of these for one header more; what counts is that no body and no second request comes
+        # of it.
         expect(answer, repr(broken), REFUSED | {0, 200}, has_code=False)
         if len(re.findall(rb"HTTP/1\.[01] 2", answer.raw)) > 1:
             fault("%r: two answers" % broken)
-    at_once(refuse, [b"NoColon\r\n\r\n", b": no name\r\n\r\n", b"Bad Name: x\r\n\r\n", b"X : y\r\n\r\n", b"X: a\x00b\r\n\r\n", b" folded\r\n\r\n",
-                   b"X: a\rb\r\n\r\n", b"Host: other\r\n\r\n", b"Content-Length: x\r\n\r\n", b"Content-Length: -5\r\n\r\n", b"Content-Length: +5\r\n\r\n",
-                   b"Content-Length: 0x10\r\n\r\n", b"Content-Length: 99999999999999999999999\r\n\r\n", b"Transfer-Encoding: gzip\r\n\r\n",
-                   b"Expect: the-unexpected\r\n\r\n", b"Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n"])
+
+    at_once(refuse, [
+        b"NoColon\r\n\r\n", b": no name\r\n\r\n", b"Bad Name: x\r\n\r\n", b"X : y\r\n\r\n", b"X: a\x00b\r\n\r\n",
+        b" folded\r\n\r\n", b"X: a\rb\r\n\r\n", b"Host: other\r\n\r\n", b"Content-Length: x\r\n\r\n",
+        b"Content-Length: -5\r\n\r\n", b"Content-Length: +5\r\n\r\n", b"Content-Length: 0x10\r\n\r\n",
+        b"Content-Length: 99999999999999999999999\r\n\r\n", b"Transfer-Encoding: gzip\r\n\r\n",
+        b"Expect: the-unexpected\r\n\r\n",
+        b"Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n"
+    ])
     at_once(lambda raw: expect(send(raw, half_close=True), repr(raw[:30]), REFUSED | {0, 408}, has_code=False), [
-                b"GET /v1/version\r\n\r\n", b"GET /v1/version HTTP/0.9\r\n\r\n", b"GET /v1/version HTTP/1.1\r\n\r\n", b"GET /v1/version HTTP/2.0\r\nHost: a\r\n\r\n",
-                b"GET /v1/version HTTP/9.9\r\nHost: a\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00", b"\r\n" * 5000,
-                b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + os.urandom(500), b"\x00" * 5000, os.urandom(20_000), b"GET", b"GET /v1/version HTTP/1.1",
-                b"GET  /v1/version  HTTP/1.1\r\nHost: a\r\n\r\n", b"SSH-2.0-x\r\n", b"*1\r\n$4\r\nPING\r\n"])
+        b"GET /v1/version\r\n\r\n", b"GET /v1/version HTTP/0.9\r\n\r\n", b"GET /v1/version HTTP/1.1\r\n\r\n",
+        b"GET /v1/version HTTP/2.0\r\nHost: a\r\n\r\n", b"GET /v1/version HTTP/9.9\r\nHost: a\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00", b"\r\n" * 5000,
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + os.urandom(500), b"\x00" * 5000,
+        os.urandom(20_000), b"GET", b"GET /v1/version HTTP/1.1", b"GET  /v1/version  HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"SSH-2.0-x\r\n", b"*1\r\n$4\r\nPING\r\n"
+    ])
     is_served(10)
 
 
@@ -205,7 +229,9 @@ def heads():
 
 ROUTES = [
     ("POST", "/v1/enrollments", {"configuration": {"server": {"hostname": "localhost"}}, "register": False}),
-    ("POST", "/v1/call", {"method": "GET", "path": "/lab/hello", "headers": [{"name": "x", "value": "y"}], "body": "aGVsbG8="}),
+    ("POST", "/v1/call", {
+        "method": "GET", "path": "/lab/hello", "headers": [{"name": "x", "value": "y"}], "body": "aGVsbG8="
+    }),
     ("POST", "/v1/login", {"userName": "alice", "password": "secret"}),
     ("POST", "/v1/login/nearby", {"by": "qr"}),
     ("POST", "/v1/login/prompted", {"userName": "alice", "answerers": "operators"}),
@@ -215,12 +241,20 @@ ROUTES = [
     ("POST", "/v1/proximity/sharing", {"seconds": 60}),
     ("POST", "/v1/proximity/authorizations", {"text": "x", "name": "phone"}),
     ("POST", "/v1/proximity/consents/7", {"grant": True, "program": "pin-pad"}),
-    ("POST", "/v1/messages", {"topic": "door", "payload": "open", "encoding": "text", "qos": 1, "retain": False, "raw": False}),
-    ("POST", "/v1/send", {"user": "bob", "topic": "messages", "payload": "aGVsbG8=", "encoding": "base64", "contentType": "text/plain"}),
+    ("POST", "/v1/messages", {
+        "topic": "door", "payload": "open", "encoding": "text", "qos": 1, "retain": False, "raw": False
+    }),
+    ("POST", "/v1/send", {
+        "user": "bob", "topic": "messages", "payload": "aGVsbG8=", "encoding": "base64", "contentType": "text/plain"
+    }),
     ("POST", "/v1/board/button", {"pressed": True}),
 ]
-WRONG = [b"null", b"true", b"0", b"-1", b"1e400", b"1" * 400, b"0.5", b'""', b'"\\ud800"', b'"\\udc00\\ud800"', b'"\xff\xfe"', b'"\xed\xa0\x80"', b'"a\\u0000b"', b"[]", b"{}",
-         b"[" * 3000, b"[" * 3000 + b"]" * 3000, b'{"a":' * 2000 + b"1" + b"}" * 2000, b'"' + b"a" * 200_000 + b'"', b"NaN", b"'x'", b"01", b"\\", b'"\x01"', b"/**/1"]
+WRONG = [
+    b"null", b"true", b"0", b"-1", b"1e400", b"1" * 400, b"0.5", b'""', b'"\\ud800"', b'"\\udc00\\ud800"',
+    b'"\xff\xfe"', b'"\xed\xa0\x80"', b'"a\\u0000b"', b"[]", b"{}", b"[" * 3000, b"[" * 3000 + b"]" * 3000,
+    b'{"a":' * 2000 + b"1" + b"}" * 2000, b'"' + b"a" * 200_000 + b'"', b"NaN", b"'x'", b"01", b"\\", b'"\x01"',
+    b"/**/1"
+]
 
 
 def damaged(valid):
@@ -252,7 +286,8 @@ def bodies():
     def work(method, target, valid):
         stream, reader = None, None
         for body in damaged(valid):
-            head = b"%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (method.encode(), target.encode(), len(body))
+            head = b"%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (
+                method.encode(), target.encode(), len(body))
             if stream is None:
                 stream = connect()
                 reader = stream.makefile("rb")
@@ -289,7 +324,8 @@ def bodies():
     for count in (1 << 20, (1 << 20) + 1, 9 << 20):
         body = b'{"topic":"door","payload":"' + b"a" * (count - 29) + b'"}'
         answer = send(request("POST", "/v1/messages", body))
-        expect(answer, "body of %d" % count, {413, 409, 400} if count > 1 << 20 else {413, 409, 400, 202}, has_code=answer.raw != b"")
+        expect(answer, "body of %d" % count, {413, 409, 400} if count > 1 << 20 else {413, 409, 400, 202},
+               has_code=answer.raw != b"")
     is_served(10)
 
 
@@ -300,7 +336,8 @@ def smuggling():
     hidden = b"GET /v1/token HTTP/1.1\r\nHost: localhost\r\n\r\n"
     post = b"POST /v1/board/button HTTP/1.1\r\nHost: localhost\r\n"
     attacks = {
-        "CL and TE": post + b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" % (5 + len(hidden)) + hidden,
+        "CL and TE": post + b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" %
+        (5 + len(hidden)) + hidden,
         "TE and CL": post + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + hidden,
         "two CL": post + b"Content-Length: 0\r\nContent-Length: %d\r\n\r\n" % len(hidden) + hidden,
         "two CL, the other way": post + b"Content-Length: %d\r\nContent-Length: 0\r\n\r\n" % len(hidden) + hidden,
@@ -311,15 +348,20 @@ def smuggling():
         "TE folded": post + b"Transfer-Encoding:\r\n chunked\r\nContent-Length: 2\r\n\r\n{}" + hidden,
         "chunk size negative": post + b"Transfer-Encoding: chunked\r\n\r\n-1\r\n{}\r\n0\r\n\r\n" + hidden,
         "chunk size huge": post + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n" + hidden,
-        "chunk size overflows": post + b"Transfer-Encoding: chunked\r\n\r\n10000000000000002\r\n{}\r\n0\r\n\r\n" + hidden,
+        "chunk size overflows": post + b"Transfer-Encoding: chunked\r\n\r\n10000000000000002\r\n{}\r\n0\r\n\r\n"
+        + hidden,
         "chunk without end": post + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}X" + hidden,
         "chunk extension": post + b"Transfer-Encoding: chunked\r\n\r\n2;" + b"a" * 20_000 + b"\r\n{}\r\n0\r\n\r\n",
-        "chunk trailer": post + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nContent-Length: 5\r\nX: " + b"a" * 50_000 + b"\r\n\r\n",
+        "chunk trailer": post + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nContent-Length: 5\r\nX: "
+        + b"a" * 50_000 + b"\r\n\r\n",
         "bare LF": b"POST /v1/board/button HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\n0\n\n" + hidden,
         "bare CR": post + b"Content-Length: 2\r\rTransfer-Encoding: chunked\r\n\r\n{}",
     }
-    # A folded header is none to libmicrohttpd: only the other length counts, and there is no proxy that could read it otherwise.
-    ambiguous = {"CL and TE", "TE and CL", "two CL", "two CL, the other way", "CL list", "TE twice", "TE hidden", "TE with a tab"}
+    # A folded header is none to libmicrohttpd: only the other length counts, and there is no proxy that could read it
+    # otherwise.
+    ambiguous = {
+        "CL and TE", "TE and CL", "two CL", "two CL, the other way", "CL list", "TE twice", "TE hidden", "TE with a tab"
+    }
 
     def smuggle(attack):
         name, raw = attack
@@ -327,18 +369,21 @@ def smuggling():
         answers = re.findall(rb"HTTP/1\.1 (\d{3})", answer.raw)
         for status in answers or [b"none"]:
             note(status.decode())
-        # However the length was read: the request that hides behind it must have been read by one rule, and both requests come from the same peer
-        # over the same connection, so the daemon may answer two. It may not answer more, nor fail inside.
+        # However the length was read: the request that hides behind it must have been read by one rule, and both
+        # requests come from the same peer over the same connection, so the daemon may answer two. It may not answer
+        # more, nor fail inside.
         if len(answers) > 2 or b"500" in answers:
             fault("%s: %r" % (name, answer.raw[:300]))
         if name in ambiguous and len(answers) == 2 and answers[0].startswith(b"2"):
             fault("%s was taken for two requests: %r" % (name, answer.raw[:300]))
     at_once(smuggle, attacks.items())
-    pipelined = b"".join(b"GET /v1/version HTTP/1.1\r\nHost: localhost\r\n\r\n" for _ in range(500)) + request("GET", "/v1/version")
+    pipelined = b"".join(b"GET /v1/version HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                         for _ in range(500)) + request("GET", "/v1/version")
     answers = re.findall(rb"HTTP/1\.1 (\d{3})", send(pipelined).raw)
     if len(answers) != 501 or set(answers) != {b"200"}:
         fault("500 requests in a row: %d answers, %s" % (len(answers), set(answers)))
-    mixed = b"".join(b"POST /v1/board/button HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n{" for _ in range(100)) + request("GET", "/v1/version")
+    mixed = b"".join(b"POST /v1/board/button HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n{"
+                     for _ in range(100)) + request("GET", "/v1/version")
     answers = re.findall(rb"HTTP/1\.1 (\d{3})", send(mixed).raw)
     if answers != [b"400"] * 100 + [b"200"]:
         fault("100 bad requests and a good one: %d answers, %s" % (len(answers), set(answers)))
@@ -349,7 +394,8 @@ def smuggling():
 
 
 def slow():
-    """As many connections as one user may have, each sending a byte now and then, or reading none of what it is sent."""
+    """As many connections as one user may have, each sending a byte now and then, or reading none of what it is
+    sent."""
     beginnings = [b"", b"GET /v1/ver", b"GET /v1/version HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
                   b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n",
                   b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n4000\r\n"]
@@ -424,5 +470,6 @@ def flood():
 {name: value for name, value in list(globals().items()) if callable(value)}[kind]()
 for text in faults[:20]:
     print("wrong:", text)
-print("%s: %s, %d wrong" % (kind, ", ".join("%s × %s" % (n, s) for s, n in sorted(counts.items(), key=str)), len(faults)))
+print("%s: %s, %d wrong" %
+      (kind, ", ".join("%s × %s" % (n, s) for s, n in sorted(counts.items(), key=str)), len(faults)))
 sys.exit(1 if faults else 0)

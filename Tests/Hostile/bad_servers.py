@@ -29,30 +29,37 @@ DAY = datetime.timedelta(days=1)
 class Entity:
     """A key with its certificate, and whoever issued it."""
 
-    def __init__(self, name, issuer=None, *, authority=False, hosts=("localhost",), start=-1, end=1, key=None, usage=ExtendedKeyUsageOID.SERVER_AUTH,
-                 digest=None, constraint=None, critical=False, claims_authority=None):
+    def __init__(self, name, issuer=None, *, authority=False, hosts=("localhost", ), start=-1, end=1, key=None,
+                 usage=ExtendedKeyUsageOID.SERVER_AUTH, digest=None, constraint=None, critical=False,
+                 claims_authority=None):
         self.key = key or ec.generate_private_key(ec.SECP256R1())
         self.issuer = issuer
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         above = issuer or self
-        builder = (x509.CertificateBuilder().subject_name(subject)
-                   .issuer_name(issuer.certificate.subject if issuer else subject).public_key(self.key.public_key())
-                   .serial_number(x509.random_serial_number()).not_valid_before(now + start * DAY).not_valid_after(now + end * DAY)
-                   .add_extension(x509.SubjectKeyIdentifier.from_public_key(self.key.public_key()), False)
-                   .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(above.key.public_key()), False))
+        builder = (x509.CertificateBuilder().subject_name(subject).issuer_name(
+            issuer.certificate.subject if issuer else subject).public_key(self.key.public_key()).serial_number(
+                x509.random_serial_number()).not_valid_before(
+                    now + start * DAY).not_valid_after(now + end * DAY).add_extension(
+                        x509.SubjectKeyIdentifier.from_public_key(self.key.public_key()), False).add_extension(
+                            x509.AuthorityKeyIdentifier.from_issuer_public_key(above.key.public_key()), False))
         is_authority = authority if claims_authority is None else claims_authority
         builder = builder.add_extension(x509.BasicConstraints(is_authority, None), True)
         if authority and is_authority:
-            builder = builder.add_extension(x509.KeyUsage(False, False, False, False, False, True, True, False, False), True)
+            builder = builder.add_extension(x509.KeyUsage(False, False, False, False, False, True, True, False, False),
+                                            True)
         if not authority:
             builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), False)
-            names = [x509.IPAddress(ipaddress.ip_address(host)) if re.fullmatch(r"[0-9.]+", host) else x509.DNSName(host) for host in hosts]
+            names = [
+                x509.IPAddress(ipaddress.ip_address(host)) if re.fullmatch(r"[0-9.]+", host) else x509.DNSName(host)
+                for host in hosts
+            ]
             if names:
                 builder = builder.add_extension(x509.SubjectAlternativeName(names), False)
         if constraint:
             builder = builder.add_extension(x509.NameConstraints([x509.DNSName(constraint)], None), True)
         if critical:
-            builder = builder.add_extension(x509.UnrecognizedExtension(ObjectIdentifier("1.3.6.1.4.1.99999.1"), b"\x05\x00"), True)
+            builder = builder.add_extension(
+                x509.UnrecognizedExtension(ObjectIdentifier("1.3.6.1.4.1.99999.1"), b"\x05\x00"), True)
         self.certificate = builder.sign(above.key, digest or hashes.SHA256())
 
     @property

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Access", .timeLimit(.minutes(5)))
+@Suite("Access to the local API", .timeLimit(.minutes(5)))
 struct AccessTests {
     private static let uid = getuid()
     private static let gid = getgid()

@@ -18,7 +18,7 @@ struct BodyTests {
     }
 
     @Test(
-        "a JSON body that is truncated or corrupted is refused with JSON of status 400, and the connection stays open")
+        "a JSON body that is truncated or corrupted gets JSON of status 400, and the connection stays open")
     func spoilt() async throws {
         let served = try Served()
         let client = try served.connect()

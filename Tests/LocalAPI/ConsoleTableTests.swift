@@ -10,7 +10,7 @@ struct ConsoleTableTests {
 
     private func peer(_ uid: UInt32) -> Peer { Peer(uid: uid, pid: 1, groups: []) }
 
-    @Test("a token opens one session, once, and only while it is offered")
+    @Test("a token opens one session of the console, once, and only while it is offered")
     func once() throws {
         var table = ConsoleTable(idle: idle)
         let token = try table.offer(to: peer(7), now: start).token
@@ -25,7 +25,7 @@ struct ConsoleTableTests {
         }
     }
 
-    @Test("a session needs both its cookie and its key, and those of no other")
+    @Test("a session of the console needs both its cookie and its key, and those of no other")
     func bothHalves() throws {
         var table = ConsoleTable(idle: idle)
         let first = try table.open(try table.offer(to: peer(7), now: start).token, now: start)
@@ -40,7 +40,7 @@ struct ConsoleTableTests {
     }
 
     @Test(
-        "a session ends when nobody used it for a while, not while a stream is read, and after half a day in any case")
+        "a session of the console ends when unused for a while, not while streaming, and after half a day")
     func ends() throws {
         var table = ConsoleTable(idle: idle)
         let id = try table.open(try table.offer(to: peer(7), now: start).token, now: start).id
@@ -57,7 +57,7 @@ struct ConsoleTableTests {
         #expect(table.expire(now: start + ConsoleTable.longestLife) == (ended: [used], next: nil))
     }
 
-    @Test("one user's further session ends the one not used for longest; all users together have a limit")
+    @Test("a user's further session ends the one longest unused, and all users together have a limit")
     func limits() throws {
         var table = ConsoleTable(idle: idle)
         var ids: [Int] = []

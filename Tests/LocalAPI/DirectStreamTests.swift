@@ -35,7 +35,7 @@ struct DirectStreamTests {
         await Reader().all(path, form, at: served.path)
     }
 
-    @Test("has the records of a stream to its end, as lines and as frames")
+    @Test("a stream read by the calling thread has its records to the end, as lines and as frames")
     func records() async throws {
         let served = try Served()
         let (lines, error) = await read("/v1/few", of: served)
@@ -51,7 +51,7 @@ struct DirectStreamTests {
         try await served.stop()
     }
 
-    @Test("has the daemon's error, or that there is no daemon")
+    @Test("a stream read by the calling thread has the daemon's error, or that there is no daemon")
     func errors() async throws {
         let served = try Served()
         let (_, error) = await read("/v1/teapot", of: served)
@@ -60,7 +60,7 @@ struct DirectStreamTests {
         #expect(await read("/v1/few", of: served).1 == .daemonNotRunning(path: served.path))
     }
 
-    @Test("has each byte once and in order, whether it was offered to a quick reader or waited for a slow one")
+    @Test("a stream read by the calling thread has each byte once and in order, for quick and slow readers")
     func order() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -79,7 +79,7 @@ struct DirectStreamTests {
         try await served.stop()
     }
 
-    @Test("ends as the daemon does")
+    @Test("a stream read by the calling thread ends as the daemon does")
     func stopped() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -92,7 +92,7 @@ struct DirectStreamTests {
         #expect(try await rest.contains("local-api.stopping"))
     }
 
-    @Test("has a head that is read whole, however it comes, and refused if it is not one")
+    @Test("a stream read by the calling thread has its head whole, however it comes, and refuses others")
     func head() throws {
         let answer = "HTTP/1.1 404 Not Found\r\nA: b\r\n\r\nbody\n"
         for length in 0..<answer.utf8.count - 5 {

@@ -39,7 +39,7 @@ struct DocumentationTests {
         try await running.value
     }
 
-    @Test("names every code that the server itself answers with")
+    @Test("the documentation of the local API names every code that the server itself answers with")
     func codes() throws {
         let text = try #require(Self.text)
         let errors: [LocalAPIError] = [
@@ -56,7 +56,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("names the default limits")
+    @Test("the documentation of the local API names the default limits")
     func limits() throws {
         let text = try #require(Self.text)
         let limits = LocalServer.Limits()

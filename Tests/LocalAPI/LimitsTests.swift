@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Limits", .timeLimit(.minutes(5)))
+@Suite("Limits of the local API", .timeLimit(.minutes(5)))
 struct LimitsTests {
     private static func limits(_ change: (inout LocalServer.Limits) -> Void) -> LocalServer.Limits {
         var limits = LocalServer.Limits()
@@ -13,7 +13,7 @@ struct LimitsTests {
         return limits
     }
 
-    @Test("the server's limits let a user have ten requests in progress, and refuse the eleventh with that reason")
+    @Test("the server's limits let a user have ten requests in progress, and refuse the eleventh")
     func requestsPerUser() async throws {
         let served = try Served()
         var streams: [RawClient] = []
@@ -93,7 +93,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("the server's limits refuse a body of one byte too many, announced or not, and accept one that just fits")
+    @Test("the server's limits refuse a body of one byte too many, announced or not, and accept one that fits")
     func bodySize() async throws {
         let served = try Served(limits: Self.limits { $0.bodyBytes = 10_000 })
         let fits = String(repeating: "x", count: 10_000)
@@ -225,7 +225,7 @@ struct LimitsTests {
     }
 
     @Test(
-        "the server's limits withstand 300 connections at once: each is served or told why not, and the next is served")
+        "the server's limits withstand 300 connections at once: each is served or told why not")
     func manyConnections() async throws {
         let served = try Served()
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -34,7 +34,7 @@ struct OpenAPITests {
             ])
     }
 
-    @Test("the OpenAPI document gives each operation an identifier of its own, its permission, a success and a failure")
+    @Test("the OpenAPI document gives each operation an identifier, its permission, a success and a failure")
     func operations() async throws {
         let operations = (try await document()["paths"]?.object ?? [:]).values.flatMap { ($0.object ?? [:]).values }
         let identifiers = operations.compactMap { $0["operationId"]?.string }

@@ -4,7 +4,7 @@ import Testing
 @testable import LocalAPI
 
 /// One person may be many users, so that a bound for each is none for all.
-@Suite("Places at the local API", .timeLimit(.minutes(8)))
+@Suite("Reserved places at the local API", .timeLimit(.minutes(8)))
 struct PlacesTests {
     @Test(
         "the local API's quotas reserve places for the owners, however many other users there are",

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Relay", .timeLimit(.minutes(5)))
+@Suite("Relay of the forward proxy", .timeLimit(.minutes(5)))
 struct RelayTests {
-    @Test("finds the end of a body in one way only, and fields that are fields (RFC 9112 6)")
+    @Test("the relay finds the end of a body in one way only, and only fields that are fields (RFC 9112 6)")
     func framing() throws {
         #expect(try RelayFraming.bodyLength(of: [:], version: "HTTP/1.1") == 0)
         #expect(try RelayFraming.bodyLength(of: ["Content-Length": "12"], version: "HTTP/1.0") == 12)
@@ -97,7 +97,7 @@ struct RelayTests {
         try await OtherProgram.output(of: ["curl", "-s", "-m", "30", "--unix-socket", socket] + arguments)
     }
 
-    @Test("serves its own socket beside the local API's, and reads bodies to their ends though the answer has begun")
+    @Test("the relay serves its own socket, and reads bodies to their ends though the answer has begun")
     func both() async throws {
         try await withRelay { api, relay in
             #expect(try await curl(api, "http://localhost/v1/hello").contains("the local API"))
@@ -123,7 +123,7 @@ struct RelayTests {
         }
     }
 
-    @Test("ends a connection on which answer and body wait for each other")
+    @Test("the relay ends a connection on which answer and body wait for each other")
     func deaf() async throws {
         try await withRelay(stall: .milliseconds(100)) { _, relay in
             let path = "/tmp/lk-\(UInt32.random(in: .min ... .max)).body"
@@ -135,7 +135,7 @@ struct RelayTests {
         }
     }
 
-    @Test("a request that is refused at its head ends the connection, so that nobody takes its body for another")
+    @Test("a request refused at its head ends the relay's connection, so its body is no other request")
     func smuggled() async throws {
         try await withRelay { _, relay in
             let second = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -9,7 +9,7 @@ struct StreamFormTests {
     private static let both: [StreamForm] = [.serverSent, .lines]
 
     @Test(
-        "a client gets the form that it names most closely, and none that it excludes (RFC 9110 section 12.5.1)",
+        "a client gets the form of stream that it names most closely (RFC 9110 section 12.5.1)",
         arguments: [
             ([], .serverSent), (["*/*"], .serverSent), (["text/*"], .serverSent), (["application/*"], .lines),
             (["application/x-ndjson"], .lines), (["Application/X-NDJSON ; q=0.5"], .lines),
@@ -24,7 +24,7 @@ struct StreamFormTests {
         #expect(StreamForm.preferred(of: Self.both, accepted: accepted) == expected)
     }
 
-    @Test("frames are only for routes that have them")
+    @Test("frames of a stream are only for routes that have them")
     func offered() {
         let accepted = ["application/vnd.latchkey.frames"]
         #expect(StreamForm.preferred(of: StreamForm.all, accepted: accepted) == .frames)
@@ -66,7 +66,7 @@ struct StreamFormTests {
         try await served.stop()
     }
 
-    @Test("frames do not depend on how the stream was cut", arguments: 1...12)
+    @Test("frames of a stream do not depend on how the stream was cut", arguments: 1...12)
     func frameSplitter(size: Int) throws {
         var stream: [UInt8] = []
         for content in [[], Array("one".utf8), [UInt8](repeating: 7, count: 300)] {
@@ -89,7 +89,7 @@ struct StreamFormTests {
         #expect(frames == expected)
     }
 
-    @Test("a frame that is longer than any message is refused at its head")
+    @Test("a frame of a stream that is longer than any message is refused at its head")
     func longFrame() {
         var splitter = FrameSplitter()
         #expect(throws: LocalAPIError.noAnswer(reason: "a frame of the stream is too long")) {

@@ -60,7 +60,7 @@ struct TokenServerTests {
         }
     }
 
-    @Test("whoever has the token has the rights of its user, and nobody's unit; never those of an owner")
+    @Test("whoever has the listener's token has the rights of its user, never those of an owner or a unit")
     func rights() async throws {
         let served = try Served()
         let answer = try await served.ask()
@@ -74,7 +74,7 @@ struct TokenServerTests {
         #expect(try await served.ask("GET", "/other").status == 404)
     }
 
-    @Test("without the token nothing is answered, not even whether there is such a route")
+    @Test("a request without the listener's token is not answered, not even whether there is such a route")
     func token() async throws {
         let served = try Served()
         let token = Self.token
@@ -93,7 +93,7 @@ struct TokenServerTests {
         #expect(try await served.ask(authorization: ["bEARER  \(token)"]).status == 200)
     }
 
-    @Test("a request that names another host is refused with the token too, as after DNS rebinding")
+    @Test("a request with the token that names another host is refused, as after DNS rebinding")
     func hosts() async throws {
         let served = try Served()
         for host in ["localhost:\(served.port)", "LOCALHOST:\(served.port)", "board.example:\(served.port)"] {
@@ -105,7 +105,7 @@ struct TokenServerTests {
         #expect(try await served.ask(more: ["Host: 127.0.0.1:\(served.port)"]).status != 200)
     }
 
-    @Test("slow clients lose their connections after a time, and the next one gets its answer then")
+    @Test("slow clients of the token listener lose their connections, and the next one gets its answer")
     func slow() async throws {
         let served = try Served { $0.request = .seconds(1) }
         let silent = try RawClient(port: served.port)
@@ -117,7 +117,7 @@ struct TokenServerTests {
         #expect(RawResponse(try await silent.rest()).status == 408)
     }
 
-    @Test("streams end when their reader is gone, and when the listener ends")
+    @Test("streams of the token listener end when their reader is gone, and when the listener ends")
     func streams() async throws {
         let served = try Served { $0.request = .seconds(1) }
         let stream = try RawClient(port: served.port)
@@ -131,7 +131,7 @@ struct TokenServerTests {
     }
 
     @Test(
-        "an address is numeric and has a port; loopback and wildcards are told from others",
+        "an address of the listener is numeric with a port, and loopback and wildcards are recognized",
         arguments: [
             ("127.0.0.1:9464", true, false), ("127.9.9.9:1", true, false), ("[::1]:9464", true, false),
             ("192.0.2.7:80", false, false), ("[2001:DB8::1]:65535", false, false), ("0.0.0.0:1", false, true),
@@ -144,7 +144,7 @@ struct TokenServerTests {
     }
 
     @Test(
-        "what is not a numeric address with a port is none",
+        "an address of the listener that is not numeric, or has no port, is refused",
         arguments: [
             "", ":9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:-1", "127.1:80",
             "localhost:9464", "::1:9464", "[::1]", "[127.0.0.1]:1", "127.0.0.1:9464 ", "127.0.0.1\0:9464", "[::1:1",

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Access numbers")
 struct AccessNumberTests {
-    @Test("are not checked with other lengths or with checking off, but never empty (MPIN checklist 29)")
+    @Test("access numbers of other lengths, or with checking off, are not checked (MPIN checklist 29)")
     func unchecked() {
         #expect(!AccessNumber.isAcceptable("6419791", digits: 7, usesCheckDigit: true))
         #expect(AccessNumber.isAcceptable("6418791", digits: 7, usesCheckDigit: true))

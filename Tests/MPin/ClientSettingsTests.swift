@@ -10,7 +10,7 @@ struct ClientSettingsTests {
         try ClientSettings(Answer(json.bytes, from: "URL"), of: base)
     }
 
-    @Test("have relative addresses completed and web sockets replaced (MPIN 5.2, MPIN checklist 17)")
+    @Test("M-Pin settings have addresses completed and web sockets replaced (MPIN 5.2, MPIN checklist 17)")
     func rewriting() throws {
         let settings = try settings([
             "registerURL": "/rps/user", "signatureURL": "wss://other.example.org/signature",
@@ -26,7 +26,7 @@ struct ClientSettingsTests {
     }
 
     @Test(
-        "have one slash at the end of the second authority's address (MPIN 5.2, MPIN checklist 17)",
+        "the second M-Pin authority's address ends in one slash (MPIN 5.2, MPIN checklist 17)",
         arguments: [
             ("https://dta.example.org", "https://dta.example.org/"), ("/dta/", "https://mpin.example.org/app/dta/"),
             ("/dta", "https://mpin.example.org/app/dta/"), ("", ""),
@@ -35,7 +35,7 @@ struct ClientSettingsTests {
         #expect(try settings(["certivoxURL": .string(written)]).secondAuthority == used)
     }
 
-    @Test("have presets, and no check digits without the newer method (MPIN 5.4, MPIN checklist 17)")
+    @Test("M-Pin settings have presets, and no check digits by the old method (MPIN 5.4, MPIN checklist 17)")
     func presets() throws {
         let none = try settings([:])
         #expect(none.usesPermits && none.accessNumberDigits == 7)
@@ -49,7 +49,7 @@ struct ClientSettingsTests {
         #expect(!other.usesPermits && other.accessNumberDigits == 6 && other.asksForDeviceName)
     }
 
-    @Test("are read as text by the application, whatever their type (MPIN 5.4)")
+    @Test("M-Pin settings are read as text by the application, whatever their type (MPIN 5.4)")
     func texts() throws {
         let settings = try settings(["a": 7, "b": 7.0, "c": true, "d": false, "e": "text", "f": nil, "g": [1], "h": -3])
         #expect(
@@ -59,7 +59,7 @@ struct ClientSettingsTests {
     }
 
     @Test(
-        "are refused with members of a wrong type (MPIN 5.1)",
+        "M-Pin settings with members of a wrong type are refused (MPIN 5.1)",
         arguments: [
             ["registerURL": 1], ["certivoxURL": ["/"]], ["usePermits": "true"], ["accessNumberDigits": 6.5],
             ["cSum": "1"], ["accessNumberUseCheckSum": 1], ["setDeviceName": "no"],
@@ -68,7 +68,7 @@ struct ClientSettingsTests {
         #expect(throws: MPinError.self) { try settings(json) }
     }
 
-    @Test("name addresses of this machine or protected ones only")
+    @Test("M-Pin settings name addresses of this machine or protected ones only")
     func addresses() {
         for text in [
             "https://mpin.example.org/x?y=z", "http://127.0.0.1:80/x", "http://localhost", "http://[::1]:8080/",
@@ -87,7 +87,7 @@ struct ClientSettingsTests {
 
 @Suite("The configuration of an M-Pin account")
 struct ConfigurationTests {
-    @Test("is read with both spellings of its members (MPIN 6)")
+    @Test("the configuration of an M-Pin account is read with both spellings of its members (MPIN 6)")
     func spellings() throws {
         let one = try MPinConfiguration([
             "backend": "https://mpin.example.org/app//", "rps_prefix": "other", "headers": ["X-One": "1"],
@@ -103,7 +103,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "is refused where a request could go wrong with it",
+        "the configuration of an M-Pin account is refused where a request could go wrong with it",
         arguments: [
             [:], ["backend": "http://mpin.example.org"], ["backend": "https://h/?x"], ["backend": ""],
             ["backend": "https://h", "rps_prefix": "a?b"], ["backend": "https://h", "headers": ["Host": "x"]],

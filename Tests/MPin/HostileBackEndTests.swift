@@ -25,7 +25,7 @@ struct HostileBackEndTests {
     }
 
     @Test(
-        "with a point off the curve is a CRYPTO_ERROR, with none a RESPONSE_PARSE_ERROR (MPIN 2.2, MPIN checklist 12)",
+        "a point off the curve is CRYPTO_ERROR, a missing one RESPONSE_PARSE_ERROR (MPIN 2.2, MPIN checklist 12)",
         arguments: places)
     func points(endpoint: String, member: String) async throws {
         let server = try await FakeBackEnd.start()
@@ -46,7 +46,7 @@ struct HostileBackEndTests {
         try await work()
     }
 
-    @Test("whose shares cancel each other out is a CRYPTO_ERROR, and changes nothing (MPIN 2.7, MPIN checklist 6)")
+    @Test("back ends whose shares cancel out are a CRYPTO_ERROR, and change nothing (MPIN 2.7, MPIN checklist 6)")
     func infinity() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -77,7 +77,7 @@ struct HostileBackEndTests {
         try await backend.logIn(other)
     }
 
-    @Test("that answers for another user is found out by the identity's hash (MPIN checklist 2)")
+    @Test("a back end that answers for another user is found out by the identity's hash (MPIN checklist 2)")
     func otherUser() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -103,7 +103,7 @@ struct HostileBackEndTests {
         #expect(await status { _ = try await backend.user("carol") } == .flowError)
     }
 
-    @Test("whose second authority, or store of permits, lies takes no more than an attempt of the right PIN")
+    @Test("a lying second authority or store of permits costs no more than an attempt of the right PIN")
     func lyingPermit() async throws {
         let point = Hex.encode(try #require(VectorFiles.first("time_permit_share2")))
         for (endpoint, isRestarted) in [
@@ -132,7 +132,7 @@ struct HostileBackEndTests {
         }
     }
 
-    @Test("whose permit was wrong is not asked for the start of another login before the next PIN")
+    @Test("a back end whose permit was wrong is not asked for another login's start before the next PIN")
     func lyingPermitInOneLogin() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -147,7 +147,7 @@ struct HostileBackEndTests {
     }
 
     @Test(
-        "with an authority that gives another point for the secret registers nobody: no PIN is right (MPIN 2.7)",
+        "an authority that gives another point for the secret registers nobody: no PIN is right (MPIN 2.7)",
         arguments: ["signature", "clientSecret"])
     func lyingSecret(endpoint: String) async throws {
         let server = try await FakeBackEnd.start()
@@ -165,7 +165,7 @@ struct HostileBackEndTests {
         try await backend.logIn(user)
     }
 
-    @Test("with a y that has not 64 digits is a RESPONSE_PARSE_ERROR; one above the order is taken (MPIN checklist 10)")
+    @Test("a y without 64 digits is a RESPONSE_PARSE_ERROR, and one above the order is taken (MPIN checklist 10)")
     func challenges() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -183,7 +183,7 @@ struct HostileBackEndTests {
     }
 
     @Test(
-        "that leaves out what is required, or has another type for it, is refused (MPIN 5.1)",
+        "a back end's answer that lacks what is required, or has another type for it, is refused (MPIN 5.1)",
         arguments: [
             ("user", "mpinId"), ("user", "regOTT"), ("signature", "params"), ("timePermit", "signature"),
             ("timePermit", "storageId"), ("pass2", "authOTT"),
@@ -214,7 +214,7 @@ struct HostileBackEndTests {
         }
     }
 
-    @Test("that answers without end, deeply, or with a redirect is left at that")
+    @Test("a back end's answer without end, nested deeply, or with a redirect is given up")
     func bounds() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -246,7 +246,7 @@ struct HostileBackEndTests {
         }
     }
 
-    @Test("that is away makes a NETWORK_ERROR, and nothing is lost by it")
+    @Test("a back end that is away makes a NETWORK_ERROR, and nothing is lost by it")
     func away() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -259,7 +259,7 @@ struct HostileBackEndTests {
         try await backend.logIn(user)
     }
 
-    @Test("gets none of its secrets into an error, nor what it sends (MPIN 8, MPIN checklist 42)")
+    @Test("a back end gets none of its secrets or words into an error (MPIN 8, MPIN checklist 42)")
     func noSecrets() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -316,7 +316,7 @@ struct HostileBackEndTests {
         }
     }
 
-    @Test("whose second authority fails is asked again there within a minute (MPIN 5.6)")
+    @Test("a failed second authority is asked again there within a minute (MPIN 5.6)")
     func secondAuthority() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()

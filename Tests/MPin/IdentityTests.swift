@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Identities and dates")
 struct IdentityTests {
-    @Test("are read in either case, kept as they came, and bounded (MPIN 2.2)")
+    @Test("M-Pin identities are read in either case, kept as they came, and bounded (MPIN 2.2)")
     func hex() throws {
         let text = Hex.encode(Array(#"{ "userID":"Zoë","mobile":1}"#.utf8))
         let identity = try #require(MPinID(hex: text.uppercased()))
@@ -19,7 +19,7 @@ struct IdentityTests {
         #expect(MPinID(bytes: []) == nil)
     }
 
-    @Test("name their user, in any order and spacing, or nobody (MPIN 5.5)")
+    @Test("M-Pin identities name their user, in any order and spacing, or nobody (MPIN 5.5)")
     func userID() {
         func userID(_ text: String) -> String? { MPinID(bytes: Array(text.utf8))?.userID }
         #expect(userID(#"{"salt": "00", "userID" : "a@b"}"#) == "a@b")
@@ -30,7 +30,9 @@ struct IdentityTests {
         }
     }
 
-    @Test("of the vectors are the octets of their text, if they are text", arguments: VectorFiles.authentications)
+    @Test(
+        "M-Pin identities of the vectors are the octets of their text, if they are text",
+        arguments: VectorFiles.authentications)
     func vectors(entry: VectorFiles.Entry) throws {
         guard let octets = entry.bytes("input", "mpin_id_hex"), let text = entry.text("input", "mpin_id_text"),
             String(validating: octets, as: UTF8.self) != nil
@@ -40,7 +42,7 @@ struct IdentityTests {
         #expect(MPinID(bytes: octets)?.userID == user)
     }
 
-    @Test("a number stands before what is hashed only above 0, and below 2^31 (MPIN 2.3, MPIN checklist 2)")
+    @Test("a number stands before a hashed identity only from 1 to 2^31 - 1 (MPIN 2.3, MPIN checklist 2)")
     func prefix() {
         #expect(MPinHash.hash([1, 2]) == SHA256.hash([1, 2]))
         #expect(MPinHash.hash([1, 2], after: 0) == SHA256.hash([1, 2]))

@@ -48,7 +48,7 @@ struct LabTests {
     }
 
     @Test(
-        "registers, logs in, and is blocked, whatever the settings look like (MPIN 5.14)",
+        "an M-Pin user registers, logs in, and is blocked, whatever the settings look like (MPIN 5.14)",
         arguments: MPinPolicy.SettingsForm.allCases, [true, false])
     func life(form: MPinPolicy.SettingsForm, usesPermits: Bool) async throws {
         try await withLab { lab, accounts, configuration in
@@ -68,7 +68,9 @@ struct LabTests {
         }
     }
 
-    @Test("logs a browser in by its number or its QR code, and out again (MPIN 5.11, 5.12)", arguments: [false, true])
+    @Test(
+        "an M-Pin user logs a browser in by its number or its QR code, and out again (MPIN 5.11, 5.12)",
+        arguments: [false, true])
     func browser(hasQRCode: Bool) async throws {
         try await withLab { lab, accounts, configuration in
             let backend = try await accounts.add("lab", configuration)
@@ -89,7 +91,7 @@ struct LabTests {
         }
     }
 
-    @Test("registers with a code at once, and notices that it is revoked or has to register again (MPIN 8)")
+    @Test("an M-Pin user registers with a code, and learns of being revoked or having to register again (MPIN 8)")
     func administration() async throws {
         try await withLab { lab, accounts, configuration in
             let backend = try await accounts.add("lab", configuration)

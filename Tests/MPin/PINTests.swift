@@ -11,7 +11,7 @@ struct PINTests {
     }
 
     @Test(
-        "become the factors of the reference, with leading zeros and negative hashes (MPIN 2.6, MPIN checklist 5)",
+        "PINs become the reference's factors, with leading zeros and negative hashes (MPIN 2.6, MPIN checklist 5)",
         arguments: VectorFiles.pinMapping)
     func mapping(entry: VectorFiles.Entry) throws {
         guard let pin = entry.text("pin") else { return }
@@ -32,7 +32,7 @@ struct PINTests {
         #expect(taken == expected)
     }
 
-    @Test("of four digits have 6331 factors, so that some wrong ones are accepted (MPIN 2.6)")
+    @Test("PINs of four digits have 6331 factors, so that some wrong ones are accepted (MPIN 2.6)")
     func collisions() {
         let pins = (0..<10_000).map { number in String(String(10_000 + number).dropFirst()) }
         let hits = Dictionary(grouping: pins, by: Self.factor)
@@ -42,7 +42,7 @@ struct PINTests {
         #expect(hits[Self.factor("0009")] == ["0009", "1071", "5130"])
     }
 
-    @Test("of any length have a factor of 14 bits, also for the ends of what a hash can be")
+    @Test("PINs of any length have a factor of 14 bits, also for the ends of what a hash can be")
     func range() {
         #expect(PINFactor.factor(of: .min) == 16_384 - 3648)
         #expect(PINFactor.factor(of: .max) == 3647)
@@ -51,7 +51,7 @@ struct PINTests {
         #expect(PINFactor.factor(of: 9999) == 9999)
     }
 
-    @Test("are refused when they are empty or not printable ASCII, but not for their length (MPIN 2.6)")
+    @Test("PINs that are empty or not printable ASCII are refused, but none for its length (MPIN 2.6)")
     func refused() throws {
         #expect(throws: SecretRefusal.empty) { try PINFactor(secret: SecretBytes(utf8: "")) }
         for text in ["12\n34", "\u{7F}", "\u{1F}", "pässwort", "12\u{0}4"] {

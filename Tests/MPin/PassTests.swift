@@ -39,9 +39,9 @@ private struct FreshUser {
     }
 }
 
-@Suite("The two passes")
+@Suite("The two passes of M-Pin")
 struct PassTests {
-    @Test("prove the right PIN and no other, with and without a permit (MPIN 4.2, MPIN checklist 14)")
+    @Test("the two passes prove the right PIN and no other, with or without permit (MPIN 4.2, MPIN checklist 14)")
     func equation() throws {
         let user = try FreshUser(pin: "0009")
         for permit in [user.permit, nil] {
@@ -61,7 +61,7 @@ struct PassTests {
         }
     }
 
-    @Test("begin with another x each time (MPIN checklist 11)")
+    @Test("the first pass begins with another x each time (MPIN checklist 11)")
     func fresh() throws {
         let user = try FreshUser(pin: "1234")
         var seen: Set<[UInt8]> = []
@@ -74,7 +74,7 @@ struct PassTests {
         for _ in 0..<1000 { #expect(try !G1Scalar.random().isZero) }
     }
 
-    @Test("take any y of 256 bits, and fail where x + y is 0 (MPIN checklist 10)")
+    @Test("the second pass takes any y of 256 bits, and fails where x + y is 0 (MPIN checklist 10)")
     func challenges() throws {
         let user = try FreshUser(pin: "1234")
         func validator(_ x: G1Scalar, _ challenge: [UInt8]) throws -> G1Point {
@@ -100,7 +100,7 @@ struct PassTests {
         #expect(throws: CurveError.infinity) { try validator(G1Scalar(reducing: zero), zero) }
     }
 
-    @Test("equal shares are doubled; opposite ones, of a secret or a permit, are an error (MPIN checklist 6)")
+    @Test("equal shares are doubled, and opposite ones of a secret or permit are an error (MPIN checklist 6)")
     func shares() throws {
         let user = try FreshUser(pin: "1234")
         let (share, factor) = (user.shares.0, try FreshUser.factor("1234"))
@@ -115,7 +115,7 @@ struct PassTests {
         #expect(restored == twice)
     }
 
-    @Test("a factor of 0 is one like any other, and a token that a PIN takes to infinity is an error")
+    @Test("a PIN's factor of 0 is used like any other, and a token taken to infinity is an error")
     func edges() throws {
         let pin = try #require(
             (0..<1_000_000).lazy.map(String.init).first { text in
@@ -140,7 +140,7 @@ struct PassTests {
     enum Ending: CaseIterable { case success, failure, givenUp }
 
     @Test(
-        "leave neither x nor x + y in memory, however they end (MPIN checklist 15)",
+        "the two passes leave neither x nor x + y in memory, however they end (MPIN checklist 15)",
         arguments: Ending.allCases)
     func wiped(ending: Ending) throws {
         let user = try FreshUser(pin: "1234")

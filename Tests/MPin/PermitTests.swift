@@ -11,7 +11,7 @@ struct PermitTests {
         requests.map { $0.path.split(separator: "/").dropFirst().prefix(2).joined(separator: "/") }
     }
 
-    @Test("come from the vault, a store of published ones, or the second authority (MPIN 5.7, MPIN checklist 22)")
+    @Test("permits come from vault, published store or second authority (MPIN 5.7, MPIN checklist 22)")
     func order() async throws {
         let server = try await FakeBackEnd.start()
         try await server.set(["settings": ["timePermitsStorageURL": "/storage"]])
@@ -51,7 +51,7 @@ struct PermitTests {
         #expect(ends(requests).prefix(2) == ["rps/timePermit", "dta/timePermit"])
     }
 
-    @Test("that are published may have blanks around them (MPIN 5.7)")
+    @Test("permits that are published may have blanks around them (MPIN 5.7)")
     func blanks() throws {
         let point = try #require(VectorFiles.first("time_permit_share2"))
         let hex = Hex.encode(point)
@@ -64,7 +64,7 @@ struct PermitTests {
         }
     }
 
-    @Test("serve several logins of a day, and are asked for again on the next (MPIN 6)")
+    @Test("permits serve several logins of a day, and are asked for again on the next (MPIN 6)")
     func nextDay() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -81,7 +81,7 @@ struct PermitTests {
         #expect(ends(requests) == passes + ["rps/timePermit", "dta/timePermit"] + passes + passes)
     }
 
-    @Test("are not asked for where the back end has none (MPIN 2.8, MPIN checklist 23)")
+    @Test("permits are not asked for where the back end has none (MPIN 2.8, MPIN checklist 23)")
     func none() async throws {
         let server = try await FakeBackEnd.start()
         try await server.set(["usePermits": false])
@@ -95,7 +95,7 @@ struct PermitTests {
     }
 
     @Test(
-        "with a date out of range are refused (MPIN 2.3)",
+        "permits with a date out of range are refused (MPIN 2.3)",
         arguments: [0, -1, 2_147_483_648, 9_223_372_036_854_775_807, 1.5, "19674", nil] as [JSON])
     func dates(date: JSON) async throws {
         let server = try await FakeBackEnd.start()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MPin
 
-@Suite("What is sent to M-Pin back ends", .timeLimit(.minutes(8)))
+@Suite("Requests to M-Pin back ends", .timeLimit(.minutes(8)))
 struct RequestTests {
     private func configured(_ server: FakeBackEnd) async throws -> MPinBackend {
         try await server.backend { configuration in
@@ -15,7 +15,7 @@ struct RequestTests {
         }
     }
 
-    @Test("has the custom headers and the client id, to everybody (MPIN 5.1, MPIN checklist 16, 32)")
+    @Test("requests to M-Pin have the custom headers and client id for everybody (MPIN 5.1, MPIN checklist 16, 32)")
     func headers() async throws {
         let server = try await FakeBackEnd.start()
         try await server.set(["settings": ["timePermitsStorageURL": "/storage"], "accessNumbers": ["4241703"]])
@@ -58,7 +58,7 @@ struct RequestTests {
         #expect(passes.count >= 6)
     }
 
-    @Test("has the account's client id, if it has one (MPIN 5.1, MPIN checklist 32)")
+    @Test("requests to M-Pin have the account's client id, if it has one (MPIN 5.1, MPIN checklist 32)")
     func clientID() async throws {
         let server = try await FakeBackEnd.start()
         await #expect(throws: MPinError.self) { _ = try await server.backend { $0.clientID = "a\nb" } }
@@ -75,7 +75,7 @@ struct RequestTests {
         }
     }
 
-    @Test("to register has exactly the members that were given (MPIN 5.5, MPIN checklist 18)")
+    @Test("requests to register have exactly the members that were given (MPIN 5.5, MPIN checklist 18)")
     func registration() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -104,7 +104,7 @@ struct RequestTests {
             ])
     }
 
-    @Test("to restart a registration that had ended brings another identity in its place (MPIN 5.5, MPIN checklist 19)")
+    @Test("a restarted registration that had ended gets another identity (MPIN 5.5, MPIN checklist 19)")
     func anotherIdentity() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -123,7 +123,7 @@ struct RequestTests {
     }
 
     @Test(
-        "for the client secret hands on params as they came, and the push identifier (MPIN 5.6, MPIN checklist 20, 21)")
+        "requests for client secrets pass on params and push identifier (MPIN 5.6, MPIN checklist 20, 21)")
     func confirmation() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -146,7 +146,7 @@ struct RequestTests {
         #expect(plain[0].query.wholeMatch(of: /regOTT=[0-9a-f]{32}/) != nil)
     }
 
-    @Test("in both passes, and for the verdict, is what the protocol says (MPIN 5.8, MPIN checklist 24, 25, 26)")
+    @Test("requests of both passes and the verdict follow the protocol (MPIN 5.8, MPIN checklist 24, 25, 26)")
     func passes() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -188,7 +188,7 @@ struct RequestTests {
         }
     }
 
-    @Test("that is held by the back end until a browser comes is waited for longer than that (MPIN 5.10)")
+    @Test("a request that the back end holds until a browser comes is waited for longer (MPIN 5.10)")
     func patience() {
         #expect(Exchange.patience >= .seconds(30))
         let order = Exchange.Order(.passOne, "POST", "https://example.org/rps?secret", "/pass1?more")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Sessions and passwords of M-Pin", .timeLimit(.minutes(8)))
 struct SessionTests {
-    @Test("details are read in both spellings, and not asked for without an address (MPIN 5.11, MPIN checklist 27)")
+    @Test("session details have two spellings, and need an address to ask (MPIN 5.11, MPIN checklist 27)")
     func details() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -92,7 +92,7 @@ struct SessionTests {
         try await backend.finishAuthentication(user, pin: MPinBackend.pin, accessNumber: "4241703")
     }
 
-    @Test("logging out sends the object that the login brought, once (MPIN 5.12, MPIN checklist 30)")
+    @Test("logging out of M-Pin sends the object of the login once (MPIN 5.12, MPIN checklist 30)")
     func logOut() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -136,7 +136,7 @@ struct SessionTests {
         #expect(try await backend.canLogOut(user) == false)
     }
 
-    @Test("a one-time password comes with its times, and a status of its own (MPIN 6, MPIN checklist 31)")
+    @Test("an M-Pin one-time password comes with its times and a status (MPIN 6, MPIN checklist 31)")
     func password() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -167,7 +167,7 @@ struct SessionTests {
         #expect(!"\(issued)".contains("123456"))
     }
 
-    @Test("an authorization code has to be there (MPIN 6, MPIN checklist 32)")
+    @Test("an M-Pin login for an authorization code fails without one (MPIN 6, MPIN checklist 32)")
     func code() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -184,7 +184,7 @@ struct SessionTests {
         #expect(code.exposedText() == "abc")
     }
 
-    @Test("what the application answers is handed on as it came (MPIN 5.10)")
+    @Test("the application's answer to an M-Pin login is handed on as it came (MPIN 5.10)")
     func data() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()

@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 /// Two answers with the same x reveal the secret, so the compiler has to refuse whatever would make them.
-@Suite("A first pass")
+@Suite("A first pass of M-Pin")
 struct SingleUseTests {
     private static let before = """
         import Cryptography
         import MPin
         """
 
-    @Test("serves one second pass", .timeLimit(.minutes(8)))
+    @Test("a first pass serves one second pass", .timeLimit(.minutes(8)))
     func once() async throws {
         let errors = try await Self.errors(
             """
@@ -23,7 +23,7 @@ struct SingleUseTests {
     }
 
     @Test(
-        "cannot be used twice, copied or used by who was only lent it (MPIN checklist 11)", .timeLimit(.minutes(8)),
+        "a first pass cannot be used twice, copied or used by a borrower (MPIN checklist 11)", .timeLimit(.minutes(8)),
         arguments: [
             "func f(_ pass: consuming PassOne) throws { _ = (try pass.validator(for: []), try pass.validator(for: [])) }",
             "func f(_ pass: consuming PassOne) throws { _ = (try pass.validator(for: []), try pass.proof(at: 1)) }",

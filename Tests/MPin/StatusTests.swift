@@ -6,7 +6,7 @@ import Vault
 
 @testable import MPin
 
-@Suite("What an M-Pin back end's status means", .timeLimit(.minutes(8)))
+@Suite("Statuses of M-Pin back ends", .timeLimit(.minutes(8)))
 struct StatusTests {
     /// An operation, as far as the request to an endpoint.
     enum Step: String, CaseIterable, Sendable {
@@ -98,7 +98,7 @@ struct StatusTests {
     }
 
     @Test(
-        "is the one of the table at each endpoint, and the next attempt succeeds (MPIN 8, MPIN checklist 33, 38)",
+        "each status of an M-Pin endpoint follows the table; the next try succeeds (MPIN 8, MPIN checklist 33, 38)",
         arguments: Step.allCases)
     func statuses(of step: Step) async throws {
         let server = try await FakeBackEnd.start()
@@ -125,7 +125,8 @@ struct StatusTests {
     }
 
     @Test(
-        "410 as a verdict is INCORRECT_PIN, and the user is blocked, on either way (MPIN 8)", arguments: [false, true])
+        "410 as an M-Pin verdict is INCORRECT_PIN, and the user is blocked, on either way (MPIN 8)",
+        arguments: [false, true])
     func blocked(isMobile: Bool) async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -147,7 +148,7 @@ struct StatusTests {
         return { try await backend.finishAuthentication(user, pin: MPinBackend.pin, accessNumber: "4241703") }
     }
 
-    @Test("the 17 statuses have the names and the order of the public clients, and each error has one (MPIN 8)")
+    @Test("the 17 M-Pin statuses have the public clients' names and order, and each error has one (MPIN 8)")
     func names() {
         #expect(
             MPinStatus.allCases.map(\.rawValue) == [
@@ -160,7 +161,7 @@ struct StatusTests {
         #expect(Set(MPinError.examples.map(\.code)).count == MPinError.examples.count)
     }
 
-    @Test("is said with each error, and has the codes that the document lists for it (MPIN 8)")
+    @Test("the M-Pin status is said with each error, and has the codes that the document lists (MPIN 8)")
     func documented() throws {
         let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -179,7 +180,7 @@ struct StatusTests {
         }
     }
 
-    @Test("a vault that is locked is a STORAGE_ERROR, and nothing is lost by it (MPIN 8)")
+    @Test("a locked vault is an M-Pin STORAGE_ERROR, and nothing is lost by it (MPIN 8)")
     func locked() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()

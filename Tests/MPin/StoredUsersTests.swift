@@ -6,7 +6,7 @@ import Vault
 
 @testable import MPin
 
-@Suite("What is stored of M-Pin users", .timeLimit(.minutes(8)))
+@Suite("Storage of M-Pin users", .timeLimit(.minutes(8)))
 struct StoredUsersTests {
     private func document(_ server: FakeBackEnd, _ name: String, of account: String = "one") async throws -> JSON {
         let record = try await server.vault.record(RecordName(scope: "account/" + account, name: name))
@@ -19,7 +19,7 @@ struct StoredUsersTests {
         ])
     }
 
-    @Test("has the layout of the protocol in two records, and nothing else (MPIN 9, MPIN checklist 40)")
+    @Test("stored M-Pin users have the layout of two records, and nothing else (MPIN 9, MPIN checklist 40)")
     func layout() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -57,7 +57,7 @@ struct StoredUsersTests {
         for user in try await server.restarted().users() { #expect(!users.contains(user)) }
     }
 
-    @Test("is not in the vault's file in the clear, and the PIN is nowhere (MPIN 9)")
+    @Test("stored M-Pin users are not in the vault's file in the clear, and their PINs nowhere (MPIN 9)")
     func sealed() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -94,7 +94,7 @@ struct StoredUsersTests {
         ("secrets", #"{"zz": {"regOTT": "text"}}"#),
     ]
 
-    @Test("and cannot be read is a STORAGE_ERROR, and stays as it is (MPIN 9, MPIN checklist 40)")
+    @Test("stored M-Pin users that cannot be read are a STORAGE_ERROR and stay (MPIN 9, MPIN checklist 40)")
     func corrupt() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -124,7 +124,7 @@ struct StoredUsersTests {
         try await restarted.logIn(restarted.user("alice"))
     }
 
-    @Test("without a token is a CRYPTO_ERROR when it is needed (MPIN 6)")
+    @Test("a stored M-Pin user without a token is a CRYPTO_ERROR when it is needed (MPIN 6)")
     func noToken() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -136,7 +136,7 @@ struct StoredUsersTests {
         #expect(await status { try await restarted.logIn(user) } == .cryptoError)
     }
 
-    @Test("lets a registration go on after a restart, or says what to do (MPIN 9, MPIN checklist 39)")
+    @Test("a stored M-Pin registration goes on after a restart, or says what to do (MPIN 9, MPIN checklist 39)")
     func interrupted() async throws {
         let server = try await FakeBackEnd.start()
         var backend = try await server.backend()
@@ -171,7 +171,7 @@ struct StoredUsersTests {
         try await backend.logIn(backend.user(.registered, named: "bob", at: server))
     }
 
-    @Test("of two back ends is kept apart, also for users of one name (MPIN 6, MPIN checklist 41)")
+    @Test("stored M-Pin users of two back ends are apart, even with one name (MPIN 6, MPIN checklist 41)")
     func twoBackEnds() async throws {
         let server = try await FakeBackEnd.start()
         let (one, two) = (try await server.backend("one"), try await server.backend("two"))
@@ -203,7 +203,7 @@ struct StoredUsersTests {
         #expect(try await server.vault.names(scope: "account/one").count == 3)
     }
 
-    @Test("is not opened again by whoever asks for the account while it is removed")
+    @Test("an M-Pin account is not opened again by whoever asks for it while it is removed")
     func removedWhileUsed() async throws {
         let server = try await FakeBackEnd.start()
         for _ in 0..<8 {
@@ -225,7 +225,7 @@ struct StoredUsersTests {
         }
     }
 
-    @Test("of a back end that does not answer is nothing")
+    @Test("a back end that does not answer stores nothing for its M-Pin account")
     func noAnswer() async throws {
         let server = try await FakeBackEnd.start()
         let accounts = server.accounts()
@@ -243,7 +243,7 @@ struct StoredUsersTests {
         #expect(try await accounts.names().isEmpty)
     }
 
-    @Test("keeps the settings it had when others cannot be fetched (MPIN 6)")
+    @Test("an M-Pin account keeps the settings it had when others cannot be fetched (MPIN 6)")
     func settings() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The states of an M-Pin user", .timeLimit(.minutes(8)))
 struct UserStateTests {
-    @Test("go as the table says, whether the back end verifies at once or later (MPIN 7, MPIN checklist 34)")
+    @Test("an M-Pin user's states follow the table, verified at once or later (MPIN 7, MPIN checklist 34)")
     func table() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -57,7 +57,7 @@ struct UserStateTests {
         #expect(try await backend.startRegistration(backend.makeUser("alice")).state == .activated)
     }
 
-    @Test("a user who waits for verification is confirmed without another step once verified (MPIN 7)")
+    @Test("an M-Pin user who waits for verification is confirmed without another step once verified (MPIN 7)")
     func verifiedLater() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -99,7 +99,7 @@ struct UserStateTests {
         }
     }
 
-    @Test("an operation in another state is a FLOW_ERROR, and asks nobody (MPIN 6, MPIN checklist 34)")
+    @Test("an M-Pin operation in another state is a FLOW_ERROR and asks nobody (MPIN 6, MPIN checklist 34)")
     func wrongOrder() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -153,7 +153,7 @@ struct UserStateTests {
         #expect(requests.isEmpty)
     }
 
-    @Test("the third wrong PIN in a row blocks, erases the token and survives a restart (MPIN 5.10, MPIN checklist 35)")
+    @Test("the third wrong PIN in a row blocks for good and erases the token (MPIN 5.10, MPIN checklist 35)")
     func blocking() async throws {
         let server = try await FakeBackEnd.start()
         var backend = try await server.backend()
@@ -195,7 +195,7 @@ struct UserStateTests {
         #expect(try await backend.user("alice").state == .registered)
     }
 
-    @Test("without a PIN nothing is sent and nothing changes; a later one works (MPIN 2.6, MPIN checklist 37)")
+    @Test("without a PIN nothing is sent or changed, and a later one works (MPIN 2.6, MPIN checklist 37)")
     func noPIN() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -231,7 +231,7 @@ struct UserStateTests {
         #expect(Set(commitments).count == 3)
     }
 
-    @Test("operations asked for at the same time come one after the other, and all succeed")
+    @Test("M-Pin operations asked for at the same time come one after the other, and all succeed")
     func oneAtATime() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -249,7 +249,7 @@ struct UserStateTests {
         #expect(order == Array(repeating: ["pass1", "pass2", "mpinAuthenticate"], count: 5).flatMap { $0 })
     }
 
-    @Test("a caller who leaves does not take the client secret with it: the first authority gives it once (MPIN 5.6)")
+    @Test("a caller who leaves does not lose the client secret, which is given only once (MPIN 5.6)")
     func canceledConfirmation() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()
@@ -264,7 +264,7 @@ struct UserStateTests {
         #expect(try await backend.confirmRegistration(user).isConfirmed)
     }
 
-    @Test("a caller who leaves a login ends it")
+    @Test("a caller who leaves an M-Pin login ends it")
     func canceledLogin() async throws {
         let server = try await FakeBackEnd.start()
         let backend = try await server.backend()

@@ -9,34 +9,34 @@ import Testing
 @Suite("Known computations of M-Pin")
 struct VectorTests {
     @Test(
-        "the identity's hash and point, and those of the date (MPIN 2.3, 2.4, MPIN checklist 2)",
+        "vectors give the hash and point of identity and date (MPIN 2.3, 2.4, MPIN checklist 2)",
         arguments: VectorFiles.authentications)
     func identity(entry: VectorFiles.Entry) throws { try VectorCase(entry)?.checkIdentity() }
 
     @Test(
-        "the secret as the sum of its shares in either order, and the token (MPIN 2.7, MPIN checklist 6, 7)",
+        "vectors give the secret as the sum of its shares, and the token (MPIN 2.7, MPIN checklist 6, 7)",
         arguments: VectorFiles.authentications)
     func token(entry: VectorFiles.Entry) throws { try VectorCase(entry)?.checkToken() }
 
     @Test(
-        "U, UT and V of the right PIN and V of a wrong one (MPIN 2.8, MPIN checklist 8, 9)",
+        "vectors give U, UT and V of the right PIN and V of a wrong one (MPIN 2.8, MPIN checklist 8, 9)",
         arguments: VectorFiles.authentications)
     func twoPasses(entry: VectorFiles.Entry) throws { try VectorCase(entry)?.checkPasses() }
 
     @Test(
-        "y and V of the one-pass form, with and without a message and a permit (MPIN 2.9, MPIN checklist 13)",
+        "vectors give y and V of the one-pass form, with message and permit or not (MPIN 2.9, MPIN checklist 13)",
         arguments: VectorFiles.authentications)
     func onePass(entry: VectorFiles.Entry) throws { try VectorCase(entry)?.checkOnePass() }
 
     @Test(
-        "shares by the master secrets, and the server's verdict on right and wrong PINs and times (MPIN checklist 14)",
+        "vectors give shares by master secrets, and verdicts on PINs and times (MPIN checklist 14)",
         arguments: VectorFiles.authentications)
     func server(entry: VectorFiles.Entry) throws { try VectorCase(entry)?.checkServer() }
 
-    @Test("the PINs of the vectors (MPIN 2.6, MPIN checklist 5)", arguments: VectorFiles.authentications)
+    @Test("vectors give the factors of PINs (MPIN 2.6, MPIN checklist 5)", arguments: VectorFiles.authentications)
     func pins(entry: VectorFiles.Entry) throws { try VectorCase(entry)?.checkPINs() }
 
-    @Test("the servers' shares in G2 and their sum, by plain integers (MPIN 4.1)")
+    @Test("vectors give the servers' shares in G2 and their sum, by plain integers (MPIN 4.1)")
     func serverSecrets() async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "server_secrets.py")
         let checking = try RunningProgram(
@@ -46,7 +46,7 @@ struct VectorTests {
     }
 
     @Test(
-        "hashes to points with an even Y, above the prime too, whatever the tries (MPIN 2.4, MPIN checklist 3, 4)",
+        "vectors hash to points with an even Y, also above the prime (MPIN 2.4, MPIN checklist 3, 4)",
         arguments: VectorFiles.hashesToPoints)
     func map(entry: VectorFiles.Entry) throws {
         guard let hash = entry.bytes("hash") else { return }
@@ -71,7 +71,9 @@ struct VectorTests {
         return sum
     }
 
-    @Test("points that must not be taken (MPIN 2.2, MPIN checklist 12)", arguments: VectorFiles.invalidPoints)
+    @Test(
+        "vectors of points that must not be taken are refused (MPIN 2.2, MPIN checklist 12)",
+        arguments: VectorFiles.invalidPoints)
     func invalid(entry: VectorFiles.Entry) throws {
         guard let text = entry.text("octets") else { return }
         // As it comes in an answer, where it may be no octets at all.
@@ -85,7 +87,9 @@ struct VectorTests {
         }
     }
 
-    @Test("check digits (MPIN 5.13, MPIN checklist 29)", arguments: VectorFiles.accessNumbers)
+    @Test(
+        "vectors give the check digits of access numbers (MPIN 5.13, MPIN checklist 29)",
+        arguments: VectorFiles.accessNumbers)
     func accessNumbers(entry: VectorFiles.Entry) throws {
         guard let number = entry.text("number") ?? entry.number("number").map(String.init),
             let isValid = entry["valid"]?.bool
@@ -96,7 +100,7 @@ struct VectorTests {
         #expect(isIssued == (isValid && !number.hasSuffix("0")))
     }
 
-    @Test("are in every file, below a name by which they are found; of this curve, or the file's is another")
+    @Test("vectors of every file are found below a name, and are of this curve or the file is of another")
     func files() throws {
         for file in VectorFiles.files {
             #expect(file.json != nil, "\(file) is not JSON")
@@ -105,7 +109,7 @@ struct VectorTests {
         }
     }
 
-    @Test("and the vectors are there, with several increments and hashes above the prime among them")
+    @Test("vectors are there, with several increments and hashes above the prime among them")
     func complete() throws {
         #expect(VectorFiles.authentications.count >= 12 && VectorFiles.accessNumbers.count >= 15)
         #expect(VectorFiles.authentications.contains { $0["server"] != nil && $0["input"]?["master_secret2"] != nil })

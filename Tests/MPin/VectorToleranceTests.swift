@@ -25,7 +25,7 @@ struct VectorToleranceTests {
         VectorFiles.authentications.first { (($0.number("input", "date") ?? 0) != 0) == isDated }
     }
 
-    @Test("may lack any member, and any group", arguments: samples)
+    @Test("a vector file may lack any member, and any group", arguments: samples)
     func lacking(sample: VectorFiles.Entry) throws {
         try Self.check([:])
         for group in Self.groups {
@@ -38,7 +38,7 @@ struct VectorToleranceTests {
         }
     }
 
-    @Test("may have members of which nothing is known, capitals, and numbers without their zeros", arguments: samples)
+    @Test("a vector file may have unknown members, capitals, and numbers without their zeros", arguments: samples)
     func unknown(sample: VectorFiles.Entry) throws {
         for group in Self.groups { try Self.check(Self.changed(sample.json, group, "unknown", to: [1, nil, "00"])) }
         for group in Self.groups {
@@ -58,7 +58,7 @@ struct VectorToleranceTests {
         }
     }
 
-    @Test("is compared in each member that can be computed", arguments: samples)
+    @Test("a vector file is compared in each member that can be computed", arguments: samples)
     func compared(sample: VectorFiles.Entry) throws {
         // Not by this program, and what is of no meaning without a permit.
         let others = ["server_secret", "server_secret_share1", "server_secret_share2"]
@@ -73,7 +73,7 @@ struct VectorToleranceTests {
         }
     }
 
-    @Test("of another curve keeps its PINs and numbers, and says why no point of it is compared")
+    @Test("a vector file of another curve keeps PINs and numbers, and says why no point is compared")
     func otherCurve() throws {
         func file(_ members: JSON) -> VectorFiles.File { .init(path: "made", json: members) }
         #expect(file(["curve": "BN254"]).otherness == "its curve is BN254, not BN254CX")

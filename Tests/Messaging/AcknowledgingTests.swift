@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Acknowledging", .timeLimit(.minutes(5)))
+@Suite("Acknowledging messages", .timeLimit(.minutes(5)))
 struct AcknowledgingTests {
     private static let texts = (0..<1000).map { "\($0)" }
 
@@ -35,8 +35,11 @@ struct AcknowledgingTests {
         try await station.publish("last", to: "u")
         try await station.waitUntilSent()
         try await station.stop()
-        // Alone, each of four bytes would become a record of 26 (RFC 8446 section 5.2).
-        #expect(relay.passed - before < 20 * Self.texts.count)
+        // Alone, each acknowledgement of four bytes would become a record of 26: five of header, one of the content's
+        // type, 16 of the tag (RFC 8446 section 5.2). Together they come near four. A broker that gets little of the
+        // processor sends the messages in smaller groups, each of which costs a record: up to 24 a message leaves room
+        // for that, and is reached by no program that writes each alone.
+        #expect(relay.passed - before < 24 * Self.texts.count)
         // The broker has them all, or it would send them again.
         let again = try await Station(at: relay.address, running: false, credentials: { _ in board })
         let rest = try await again.messenger.subscribe("t")
@@ -48,7 +51,7 @@ struct AcknowledgingTests {
     }
 
     /// One end of a pair of sockets would have a byte for each packet.
-    @Test("nothing is written that nobody reads", .enabled(if: !TestSupport.Program.isSanitized))
+    @Test("acknowledging writes nothing to sockets that nobody reads", .enabled(if: !TestSupport.Program.isSanitized))
     func unread() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)

@@ -25,7 +25,7 @@ struct AddedInboxTests {
             topic: topic, payload: Array(text.utf8), qos: .atLeastOnce, retained: false, receivedAt: Date())
     }
 
-    @Test("are there again after a restart, as they were, until they are removed with their messages")
+    @Test("an added inbox is there again after a restart, until it is removed with its messages")
     func kept() async throws {
         let (a, b) = (try policy("a", "t/#"), try policy("b", "u", limitMessages: 2))
         let first = try await open([try policy("own", "v")])
@@ -51,7 +51,7 @@ struct AddedInboxTests {
         #expect(last.formerFilters.map(\.text).sorted() == ["t/#", "v"])
     }
 
-    @Test("are refused under a name that is taken, and beyond their number")
+    @Test("an added inbox is refused under a name that is taken, and beyond the number allowed")
     func refused() async throws {
         let store = try await open([try policy("own", "v")])
         await #expect(throws: MessagingError.inboxExists("own")) { try await store.add(try policy("own", "w")) }
@@ -61,7 +61,7 @@ struct AddedInboxTests {
         await #expect(throws: MessagingError.inboxExists("n0")) { try await store.add(try policy("n0", "u")) }
     }
 
-    @Test("are the settings' once those have the name, and end with the identity that they belong to")
+    @Test("an added inbox becomes the settings' once those have its name, and ends with its identity")
     func takenOver() async throws {
         let first = try await open()
         _ = try await first.add(try policy("a", "t"))
@@ -76,7 +76,7 @@ struct AddedInboxTests {
         #expect(try await open(owner: "another").added.isEmpty)
     }
 
-    @Test("are subscribed to and ended while there is a connection, and other subscriptions stay")
+    @Test("an added inbox is subscribed and ended while there is a connection, and other subscriptions stay")
     func connected() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("A line that breaks", .timeLimit(.minutes(8)))
+@Suite("A broker connection that breaks", .timeLimit(.minutes(8)))
 struct BadLineTests {
     /// Answers are held back first, so that the broker has taken messages that this side does not know it has.
     @Test(

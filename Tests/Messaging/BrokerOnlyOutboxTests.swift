@@ -12,7 +12,7 @@ struct BrokerOnlyOutboxTests {
         OutgoingMessage(topic: try Topic("t"), payload: Array(payload.utf8) + [UInt8](repeating: 0, count: bytes))
     }
 
-    @Test("accepts a message when the broker has it, one or several, also before there is a connection")
+    @Test("an outbox that keeps nothing accepts messages when the broker has them, even before a connection")
     func accepts() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t")
@@ -29,7 +29,7 @@ struct BrokerOnlyOutboxTests {
         #expect(try station.bench.outboxFiles().isEmpty)
     }
 
-    @Test("refuses what a silent broker does not confirm in time, and accepts again when it answers")
+    @Test("an outbox that keeps nothing refuses what a silent broker does not confirm in time")
     func silent() async throws {
         let broker = try await TestBroker()
         var policy = OutboxPolicy()
@@ -43,7 +43,7 @@ struct BrokerOnlyOutboxTests {
         try await until { (try? await station.outbox.accept(try message("again"))) != nil }
     }
 
-    @Test("refuses with the reason when no connection can be made, or it is lost")
+    @Test("an outbox that keeps nothing refuses with the reason when there is no connection, or it is lost")
     func unreachable() async throws {
         let address = BrokerAddress(host: "127.0.0.1", port: try UnusedPort.reserve())
         let station = try await Station(at: address, durability: .broker)
@@ -62,7 +62,7 @@ struct BrokerOnlyOutboxTests {
         #expect(lost?.code == "messaging.connection-lost")
     }
 
-    @Test("refuses what waits when it is closed, and more than fits in memory")
+    @Test("an outbox that keeps nothing refuses what waits when it is closed, and more than fits in memory")
     func bounded() async throws {
         let address = BrokerAddress(host: "127.0.0.1", port: try UnusedPort.reserve())
         let station = try await Station(at: address, durability: .broker, running: false)
@@ -79,7 +79,7 @@ struct BrokerOnlyOutboxTests {
         await #expect(throws: MessagingError.notConfirmed) { _ = try await last.value }
     }
 
-    @Test("has the broker forget the subscriptions that have ended when the connection does")
+    @Test("an outbox that keeps nothing has the broker forget ended subscriptions with the connection")
     func forgets() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address, clientID: "user", durability: .broker)

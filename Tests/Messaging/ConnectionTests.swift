@@ -26,9 +26,7 @@ struct ConnectionTests {
         try await station.waitUntilSent()
     }
 
-    @Test(
-        "TLS holds nothing back: a burst, a single message and one larger than a buffer come back whole"
-    )
+    @Test("a broker connection over TLS holds nothing back: bursts, single and large messages come back whole")
     func bursts() async throws {
         let secure = try await SecureBroker(keepsAll: true)
         let credentials = try secure.credentials()
@@ -121,7 +119,7 @@ struct ConnectionTests {
         #expect(asked.withLock { $0 } == 2)
     }
 
-    @Test("without credentials the messenger retries later, and reports the reason and the remedy")
+    @Test("a messenger without credentials retries later, and reports the reason and the remedy")
     func noCredentials() async throws {
         struct NotRegistered: Explained {
             let explanation = Explanation(
@@ -138,7 +136,7 @@ struct ConnectionTests {
         try await station.stop()
     }
 
-    @Test("an error names the host and port that nothing listens on, and a host that does not exist")
+    @Test("a connection error names the host and port that nothing listens on, or the missing host")
     func nobodyListens() async throws {
         let address = BrokerAddress(host: "127.0.0.1", port: try UnusedPort.reserve())
         let station = try await Station(at: address, running: false)
@@ -183,7 +181,7 @@ struct ConnectionTests {
         try await station.waitUntilConnected()
     }
 
-    @Test("a broker connection ends in order when its task is canceled, also while waiting to retry (MAG checklist 41)")
+    @Test("a broker connection ends in order with its task, even while it waits to retry (MAG checklist 41)")
     func stopping() async throws {
         let address = BrokerAddress(host: "127.0.0.1", port: try UnusedPort.reserve())
         let station = try await Station(at: address, running: false) {
@@ -208,6 +206,7 @@ struct ConnectionTests {
         let station = try await Station(at: broker.address)
         try await station.waitUntilConnected()
         let before = try Thread.wakeUps(ofThreadsNamed: "mqtt")
+        // An interval to measure in, not a wait for something to happen.
         try await Task.sleep(for: .seconds(3))
         let after = try Thread.wakeUps(ofThreadsNamed: "mqtt")
         let own = Set(before.keys).intersection(after.keys)
@@ -225,6 +224,7 @@ struct ConnectionTests {
         let lost = Task {
             await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
         }
+        // Nothing happens if all is well: the broker would hang up after 7.5 s.
         try await Task.sleep(for: .seconds(10))
         lost.cancel()
         #expect(await lost.value == nil)

@@ -35,7 +35,7 @@ struct SendWindowTests {
     }
 
     @Test(
-        "the send window holds a message back while others of its topic are under way with another quality of service")
+        "the send window holds a message back behind its topic's others of another quality of service")
     func mixedQualities() throws {
         var window = SendWindow(limit: 10)
         window.add([
@@ -63,7 +63,7 @@ struct SendWindowTests {
 @Suite("A refused connection")
 struct BrokerRefusalTests {
     @Test(
-        "a refused connection is named by the codes of MQTT 3.1.1, and of MQTT 5 from a broker that speaks only that",
+        "a refused connection is named by the codes of MQTT 3.1.1, or of MQTT 5 where only that is spoken",
         arguments: [
             (1, BrokerRefusal.protocolVersion), (2, .clientID), (3, .serverUnavailable), (4, .badCredentials),
             (5, .notAuthorized),
@@ -119,7 +119,7 @@ struct KeepAliveTests {
     }
 }
 
-@Suite("Queue")
+@Suite("Queue of messages")
 struct QueueTests {
     @Test("a queue returns its elements in order, through many rounds")
     func order() {

@@ -16,7 +16,7 @@ struct DeadLetterTests {
         throw CancellationError()
     }
 
-    @Test("a rejected message is sent alone, set aside after three tries, and blocks no other: too large for Mosquitto")
+    @Test("a message too large for Mosquitto is set aside after three tries alone, and blocks no other")
     func tooLarge() async throws {
         let broker = try await TestBroker(.init(lines: ["allow_anonymous true", "max_packet_size 20000"]))
         let observer = try await broker.observe("t/#")
@@ -96,7 +96,7 @@ struct DeadLetterTests {
         #expect(await again.outbox.deadLetters().isEmpty)
     }
 
-    @Test("a rejected message is blamed only when it was alone in flight, and sooner for hang-ups than for silence")
+    @Test("a rejected message is blamed only when alone in flight, and sooner for hang-ups than silence")
     func blame() {
         var pace = SendPace(limit: 100)
         func end(_ cause: ConnectionLoss.Cause, _ ids: Int64...) -> Int64? {

@@ -1,18 +1,27 @@
 import Foundation
 import Storage
+import Synchronization
 
 @testable import Messaging
 
-/// An outbox's store whose disk is full at times.
-final class FullStore: OutboxStore, @unchecked Sendable {
-    // Only the outbox's thread uses the store; the test sets the flag while nothing runs there.
-    var isFull = true
-    private let store: any OutboxStore
+/// An outbox's store whose disk is full until ``Space`` says otherwise.
+final class FullStore: OutboxStore {
+    /// Whether the disk has room, as a test says.
+    final class Space: Sendable {
+        private let isThere = Atomic(false)
 
-    init(_ store: any OutboxStore) { self.store = store }
+        var isFull: Bool { !isThere.load(ordering: .acquiring) }
+
+        func makeRoom() { isThere.store(true, ordering: .releasing) }
+    }
+
+    private let store: any OutboxStore
+    private let space: Space
+
+    init(_ store: any OutboxStore, _ space: Space) { (self.store, self.space) = (store, space) }
 
     func begin() throws(StorageError) {
-        guard !isFull else { throw .full(path: "disk") }
+        guard !space.isFull else { throw .full(path: "disk") }
         try store.begin()
     }
     func commit() throws(StorageError) { try store.commit() }
@@ -45,11 +54,11 @@ final class FullStore: OutboxStore, @unchecked Sendable {
 }
 
 extension Outbox {
-    /// From now on its disk is full, until the store says otherwise.
-    func failWrites() throws -> FullStore {
+    /// From now on its disk is full, until there is room again.
+    func failWrites() throws -> FullStore.Space {
         guard let store else { throw MessagingError.outboxClosed(path: path) }
-        let failing = FullStore(store)
-        self.store = failing
-        return failing
+        let space = FullStore.Space()
+        self.store = FullStore(store, space)
+        return space
     }
 }

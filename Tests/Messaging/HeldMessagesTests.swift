@@ -85,7 +85,7 @@ final class HeldMessagesTests: Sendable {
     }
 
     @Test(
-        "a message may be in memory only while the broker may have it sooner, and a reading for some seconds",
+        "a message is held in memory only while the broker may have it sooner, and a reading for seconds",
         arguments: [
             // spill, flush; then awaited and connected; awaited and away; a reading connected; a reading away.
             (250, 5000, [250, nil, 5000, 5000]), (0, 5000, [nil, nil, nil, 5000]), (250, 0, [250, nil, 250, nil]),

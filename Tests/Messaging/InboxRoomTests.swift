@@ -44,7 +44,7 @@ struct InboxRoomTests {
         try await InboxStore.open(at: disk.bench.path("inbox.db"), owner: "device", policies: [Self.inbox])
     }
 
-    @Test("wait at the broker while what the outbox has leaves, and come once, in order, when there is room")
+    @Test("messages for an inbox wait at the broker while its disk is full, and come once, in order")
     func room() async throws {
         // Only with TLS, what the library reads is gated under sanitizers too.
         let secure = try await SecureBroker()
@@ -95,7 +95,7 @@ struct InboxRoomTests {
         #expect(told.dropFirst() == [.keptAgain])
     }
 
-    @Test("are kept again once there is room for all that could not be, and not before")
+    @Test("messages for an inbox are kept again once there is room for all that could not be, not before")
     func again() async throws {
         let disk = try SmallDisk()
         let store = try await open(on: disk)

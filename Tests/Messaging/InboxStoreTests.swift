@@ -58,7 +58,7 @@ struct InboxStoreTests {
         await #expect(throws: MessagingError.noSuchInbox("none")) { try await again.page(of: "none") }
     }
 
-    @Test("acknowledged messages are gone, up to one or one alone, and numbers are never used again")
+    @Test("acknowledged inbox messages are gone, up to one or one alone, and numbers are never reused")
     func acknowledging() async throws {
         let store = try await open([try policy()])
         try await store.keep((1...5).map { message("\($0)") })
@@ -94,7 +94,7 @@ struct InboxStoreTests {
             ])
     }
 
-    @Test("messages that waited too long are dropped, and those of a clock that was never set stay")
+    @Test("inbox messages that waited too long are dropped, and those of a clock never set stay")
     func expired() async throws {
         let now = Counter()
         let start = Date(timeIntervalSince1970: 1_763_800_000)
@@ -115,7 +115,7 @@ struct InboxStoreTests {
         #expect(try await texts(in: unset, of: "fresh") == ["unset"])
     }
 
-    @Test("what was kept for another identity is dropped, and what the settings no longer name stays readable")
+    @Test("an inbox drops what was kept for another identity, and one no longer in the settings stays readable")
     func owners() async throws {
         let first = try await open([try policy()])
         try await first.keep([message("1")])
@@ -131,7 +131,7 @@ struct InboxStoreTests {
         #expect(try Data(contentsOf: URL(filePath: bench.path("inbox.db"))).firstRange(of: Data("t/a".utf8)) == nil)
     }
 
-    @Test("a damaged file is set aside, and the inbox goes on")
+    @Test("a damaged inbox file is set aside, and the inbox goes on")
     func damaged() async throws {
         try bench.write(String(repeating: "not a database ", count: 1000), to: "inbox.db")
         chmod(bench.path("inbox.db"), 0o600)
@@ -156,7 +156,7 @@ struct InboxStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.directory.path) == [])
     }
 
-    @Test("what each holds is known after every change as the file has it")
+    @Test("the content of each inbox is known after every change as its file has it")
     func counts() async throws {
         let policies = [try policy(limitMessages: 40), try policy("few", "t/a", limitMessages: 3)]
         let store = try await open(policies)
@@ -198,7 +198,7 @@ struct InboxStoreTests {
         try await expectAsInFile()
     }
 
-    @Test("no change costs more for the messages that wait")
+    @Test("no change of an inbox costs more for the messages that wait")
     func flat() async throws {
         func cost(waiting: Int) async throws -> Int {
             let store = try await InboxStore.open(
@@ -223,7 +223,7 @@ struct InboxStoreTests {
 
     // MARK: At a broker
 
-    @Test("a message that cannot be kept is not acknowledged, so the broker sends it again")
+    @Test("a message that an inbox cannot keep is not acknowledged, so the broker sends it again")
     func unkept() async throws {
         let broker = try await TestBroker()
         let closed = try await open([try policy()])
@@ -242,7 +242,7 @@ struct InboxStoreTests {
         try await second.stop()
     }
 
-    @Test("messages are kept while nobody reads and while there is no connection, and live readers get them too")
+    @Test("inbox messages are kept without reader and connection, and live readers get them too")
     func standing() async throws {
         let secure = try await SecureBroker()
         let store = try await open([try policy()])
@@ -271,7 +271,7 @@ struct InboxStoreTests {
         try await store.page(of: "orders", after: id).map(\.message.text)
     }
 
-    @Test("the broker is asked to end what the settings no longer have, and retained messages are not taken twice")
+    @Test("the broker ends subscriptions that the settings no longer have, and retained messages come once")
     func formerFilters() async throws {
         let broker = try await TestBroker()
         try await broker.publish("retained", to: "t/r", arguments: ["-r"])

@@ -32,7 +32,7 @@ struct OrderlyEndTests {
             print("reset")
         """
 
-    @Test("says so to the broker and is no reset, although much of what the broker sent is unread")
+    @Test("the end of a broker connection is announced and no reset, although much is unread")
     func unread() async throws {
         let broker = try Program("/usr/bin/python3", ["-u", "-c", Self.broker])
         let line = try #require(await broker.firstLine(containing: "port"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("What goes first from an outbox that is full, or holds old messages", .timeLimit(.minutes(5)))
+@Suite("Dropping from an outbox", .timeLimit(.minutes(5)))
 struct OutboxDroppingTests {
     private let bench: Bench
     private let topic: Topic

@@ -4,7 +4,7 @@ import Testing
 @testable import Messaging
 @testable import Storage
 
-@Suite("What an outbox has accepted stays in it", .timeLimit(.minutes(8)))
+@Suite("Loss and damage of an outbox", .timeLimit(.minutes(8)))
 struct OutboxLossTests {
     private let place: OutboxPlace
 
@@ -21,7 +21,7 @@ struct OutboxLossTests {
     // MARK: A new segment whose name may not be on the disk
 
     @Test(
-        "accepted messages stay also when a segment has its name and the folder cannot be synced: nothing is accepted until it can",
+        "a segment whose folder cannot be synced keeps accepted messages, and no more are accepted until it can",
         arguments: [false, true])
     func unsyncedName(hasNoMessages: Bool) async throws {
         let place = place
@@ -66,7 +66,7 @@ struct OutboxLossTests {
 
     // MARK: A database that does not fit to the segments
 
-    @Test("an outbox of the version before, put back after an update, counts; the segments of the update are set aside")
+    @Test("an outbox of the version before, put back after an update, counts, and newer segments are set aside")
     func putBack() async throws {
         try place.makeEarlier(1...10)
         let earlier = try Data(contentsOf: URL(filePath: place.path))
@@ -113,7 +113,7 @@ struct OutboxLossTests {
     }
 
     @Test(
-        "an outbox that was lost, beside segments whose first frames are damaged: the other frames tell whose they are")
+        "a lost outbox beside segments with damaged first frames learns whose they are from other frames")
     func lostAndDamaged() async throws {
         try place.file().accept(1...200)
         place.loseDatabase()
@@ -124,9 +124,7 @@ struct OutboxLossTests {
         await outbox.close()
     }
 
-    @Test(
-        "an outbox that was lost, beside segments of which nobody knows whose they are: these are kept under other names"
-    )
+    @Test("a lost outbox beside segments of an unknown owner keeps these under other names")
     func unknown() async throws {
         try place.file().accept(1...100)
         place.loseDatabase()
@@ -144,7 +142,7 @@ struct OutboxLossTests {
     }
 
     @Test(
-        "an outbox of the version before that shows its damage when it is copied is set aside, and what can be read is there",
+        "an old outbox found damaged when it is copied is set aside, and what can be read is there",
         arguments: [true, false])
     func damagedEarlier(isLarge: Bool) async throws {
         // One message a page; a file beyond 16 MiB is not checked at its start.
@@ -172,7 +170,7 @@ struct OutboxLossTests {
         #expect(try await waiting(in: large) == found)
     }
 
-    @Test("an outbox of the version before that is damaged when half of it was copied has no message twice")
+    @Test("an old outbox found damaged when half of it was copied has no message twice")
     func damagedHalfway() async throws {
         try place.makeEarlier(1...200, bytes: 3500)
         do {
@@ -198,7 +196,7 @@ struct OutboxLossTests {
         #expect((190..<200).contains(found.count))
     }
 
-    @Test("an outbox of which all segments are gone is told of, and its dead letters are there")
+    @Test("an outbox of which all segments are gone reports that, and its dead letters are there")
     func noSegments() async throws {
         let outbox = try await place.open()
         for number in 1...3 { try await outbox.accept(OutboxPlace.message(number)) }

@@ -49,7 +49,7 @@ struct OutboxPreparedTests {
         file.close()
     }
 
-    @Test("prepared room is not written for those that come in large groups, nor for a small one between them")
+    @Test("prepared room is not written for messages in large groups, nor for a small one between them")
     func together() throws {
         let file = try place.file()
         for group in 0..<5 {
@@ -114,9 +114,7 @@ struct OutboxPreparedTests {
         file.close()
     }
 
-    @Test(
-        "prepared room has nothing of a segment of the version before, which ends with its last message: it goes on, and gets it"
-    )
+    @Test("prepared room keeps nothing of a segment of the version before, which goes on and gets room")
     func earlier() async throws {
         let tail: Int
         do {
@@ -221,7 +219,7 @@ struct OutboxPreparedTests {
         file.close()
     }
 
-    @Test("takes nothing from what shows damage: a synced transaction that is zeros now, or behind which others are")
+    @Test("prepared room hides no damage: a synced transaction that is zeros, or behind which others are")
     func damage() async throws {
         let file = try place.file()
         try file.accept(1...20)

@@ -10,7 +10,7 @@ struct OutboxRewritingTests {
 
     init() throws { place = try OutboxPlace() }
 
-    @Test("one that was written anew and has no messages left is removed, and a kill after that is no damage")
+    @Test("a segment written anew without messages left is removed, and a kill after that is no damage")
     func emptied() async throws {
         let file = try place.file()
         try file.accept(1...150)
@@ -33,7 +33,7 @@ struct OutboxRewritingTests {
         file.close()
     }
 
-    @Test("a kill while one is written anew, and right after that, loses nothing and brings nothing back")
+    @Test("a kill while a segment is written anew, and right after, loses nothing and brings nothing back")
     func killed() async throws {
         let file = try place.file()
         try file.accept(1...150)
@@ -55,7 +55,7 @@ struct OutboxRewritingTests {
         file.close()
     }
 
-    @Test("one whose gaps are known from reading it is removed with its messages, and a kill after that is no damage")
+    @Test("a segment whose gaps are known from reading it goes with its messages, and a kill then is no damage")
     func gaps() async throws {
         let file = try place.file()
         try file.accept(1...150)
@@ -76,7 +76,7 @@ struct OutboxRewritingTests {
         file.close()
     }
 
-    @Test("gaps are kept below their limit by writing segments anew; one that cannot be read does not stop that")
+    @Test("segments written anew keep gaps below their limit, even if one cannot be read")
     func rangeLimit() throws {
         let file = try place.file()
         let count = 4 * SegmentLog.rangeLimit
@@ -94,7 +94,7 @@ struct OutboxRewritingTests {
         file.close()
     }
 
-    @Test("one that cannot be read does not keep others from being written anew when files are too large")
+    @Test("a segment that cannot be read does not keep others from being written anew when files are large")
     func unreadable() throws {
         let file = try place.file()
         try file.accept(1...600, bytes: 400)

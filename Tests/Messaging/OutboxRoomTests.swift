@@ -17,7 +17,8 @@ struct OutboxRoomTests {
 
     private enum LastAct: CaseIterable { case refusal, failure, emptyTransaction, rewriting, opening }
 
-    @Test("is no damage at the next start, whatever came last", arguments: LastAct.allCases)
+    @Test(
+        "the room that an outbox takes is no damage at the next start, whatever came last", arguments: LastAct.allCases)
     private func cleanEnd(_ last: LastAct) async throws {
         let file = try place.file()
         try file.accept(1...100)
@@ -50,7 +51,7 @@ struct OutboxRoomTests {
         }
     }
 
-    @Test("is recorded: a last transaction that has lost its end since then is damage")
+    @Test("the end of an outbox is recorded: a last transaction that has lost its end is damage")
     func lostEnd() async throws {
         let file = try place.file()
         try file.accept(1...10)
@@ -67,7 +68,7 @@ struct OutboxRoomTests {
         await outbox.close()
     }
 
-    @Test("half of a transaction that a kill left unfinished is not taken for accepted when damage is repaired")
+    @Test("half of a transaction that a kill left is not taken for accepted when damage is repaired")
     func unfinished() async throws {
         let file = try place.file()
         try file.accept(1...10)
@@ -175,7 +176,7 @@ struct OutboxRoomTests {
 
     // MARK: Its end
 
-    @Test("what waits is overwritten when an identity is given up, and when a kill has come in between")
+    @Test("messages that wait are overwritten when an identity is given up, even after a kill in between")
     func erasure() async throws {
         let outbox = try await place.open()
         for number in 1...100 { try await outbox.accept(OutboxPlace.message(number)) }
@@ -193,7 +194,7 @@ struct OutboxRoomTests {
         await outbox.close()
     }
 
-    @Test("what was set aside of a former identity's messages goes with them, now or at the next start")
+    @Test("messages set aside of a former identity go with its others, now or at the next start")
     func erasureOfDamage() async throws {
         for isNow in [true, false] {
             let place = try OutboxPlace()
@@ -237,7 +238,7 @@ struct OutboxRoomTests {
         file.close()
     }
 
-    @Test("a database keeps nothing of the messages that were taken over, also when its rewriting failed at first")
+    @Test("a database keeps nothing of messages that were taken over, even if rewriting failed at first")
     func freePages() async throws {
         try place.makeEarlier(1...100, bytes: 3000)
         do {
@@ -253,7 +254,7 @@ struct OutboxRoomTests {
         #expect(try Data(contentsOf: URL(filePath: place.path)).firstRange(of: Data("xxx".utf8)) == nil)
     }
 
-    @Test("the count of what was refused is kept below zero too: nothing is delivered that was not")
+    @Test("the count of refused messages is kept below zero too, and nothing is delivered that was not")
     func withdrawn() throws {
         var ledger = OutboxLedger()
         (ledger.accepted, ledger.removed, ledger.refused) = (5, 5, -3)

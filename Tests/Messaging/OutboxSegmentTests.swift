@@ -84,7 +84,7 @@ struct OutboxSegmentTests {
         #expect(await again.status().delivered == 150)
     }
 
-    @Test("what a transaction has added can be dropped in the same one")
+    @Test("a message that a transaction has added can be dropped in the same one")
     func ownMessages() async throws {
         let outbox = try await open()
         let topic = try Topic("t")
@@ -101,7 +101,7 @@ struct OutboxSegmentTests {
         #expect(await outbox.status().dropped.full == 1)
     }
 
-    @Test("segments with holes are written anew: files take at most twice what waits, and some")
+    @Test("segments with holes are written anew, so that files take at most twice what waits, and some")
     func holes() async throws {
         let outbox = try await open()
         // Small explicit messages stay between large readings that go.
@@ -157,7 +157,7 @@ struct OutboxSegmentTests {
     }
 
     @Test(
-        "damage of what was synced is set aside, and the rest is there: in the newest segment and in others",
+        "damage of synced messages is set aside, and the rest is there, in the newest segment and others",
         arguments: [false, true], [false, true])
     func damaged(isNewest: Bool, isClosed: Bool) async throws {
         let outbox = try await open("device-1")
@@ -188,7 +188,7 @@ struct OutboxSegmentTests {
     }
 
     @Test(
-        "a segment that is shorter than it was is noticed: a closed newest one, and an earlier one",
+        "a segment that is shorter than it was is noticed, both a closed newest one and an earlier one",
         arguments: [true, false])
     func truncated(isNewest: Bool) async throws {
         let outbox = try await open()
@@ -233,7 +233,7 @@ struct OutboxSegmentTests {
         }
     }
 
-    @Test("the outbox of the version before is taken over with everything in it, and leaves nothing in its database")
+    @Test("the outbox of the version before is taken over whole, and leaves nothing in its database")
     func earlierVersion() async throws {
         let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "Fixtures/outbox-version-2.db")
@@ -265,7 +265,7 @@ struct OutboxSegmentTests {
         #expect(left.firstRange(of: Data("reading".utf8)) == nil && left.firstRange(of: Data("dead 21".utf8)) == nil)
     }
 
-    @Test("ranges of numbers are a set")
+    @Test("ranges of message numbers are a set")
     func ranges() {
         var (ranges, numbers) = (IDRanges(), Set<Int64>())
         var generator = SystemRandomNumberGenerator()

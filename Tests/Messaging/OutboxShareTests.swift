@@ -19,7 +19,7 @@ struct OutboxShareTests {
     }
 
     @Test(
-        "room in the outbox is at most half for one user's messages, and the rest stays for others and the agent",
+        "room in the outbox is at most half for one user's messages, and the rest for others and the agent",
         arguments: [
             Durability.disk, .memory,
         ])

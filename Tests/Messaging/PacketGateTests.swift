@@ -52,7 +52,7 @@ struct PacketGateTests {
 
     private static let pieces = [Int.max, 1, 2, 3, 1000]
 
-    @Test("pass as they are up to the limit, in whatever pieces they come", arguments: pieces)
+    @Test("packets of a broker pass as they are up to the limit, in whatever pieces they come", arguments: pieces)
     func unchanged(piece: Int) {
         let packets =
             packet(0x20, [0, 0]) + message(0) + message(5, qos: 0) + packet(0xD0, []) + message(200)
@@ -61,7 +61,7 @@ struct PacketGateTests {
         #expect(passed(packets, piece: piece, asking: 100) == packets)
     }
 
-    @Test("have no payload if they are messages that are too large, and those after them pass", arguments: pieces)
+    @Test("packets of too large messages lose their payload, and those after them pass", arguments: pieces)
     func shortened(piece: Int) {
         for (topic, qos) in [(3, 1), (0, 0), (0, 1), (200, 0), (65_535, 1)] as [(Int, UInt8)] {
             let payload = 10 + 65_539 + 1
@@ -73,7 +73,7 @@ struct PacketGateTests {
         }
     }
 
-    @Test("do not pass if they are messages of QoS 1 that are withheld, and all others do", arguments: pieces)
+    @Test("packets of withheld messages of QoS 1 do not pass, and all others do", arguments: pieces)
     func withheld(piece: Int) {
         let passing: [[UInt8]] = [
             packet(0x20, [0, 0]), message(9, topic: 4), message(300, topic: 0), message(5, qos: 0), packet(0xD0, []),
@@ -93,7 +93,7 @@ struct PacketGateTests {
         }
     }
 
-    @Test("are refused if their topic is longer than they are, where it has to be known", arguments: pieces)
+    @Test("packets are refused if their topic is longer than they are, where it has to be known", arguments: pieces)
     func longTopic(piece: Int) {
         for content: [UInt8] in [[], [0], [0, 3, 0x74], [0, 3, 0x74, 0x74, 0x74, 0]] {
             let passed = passed(packet(0x32, content) + message(1), piece: piece, withholds: { _, _ in false })
@@ -101,7 +101,7 @@ struct PacketGateTests {
         }
     }
 
-    @Test("have a length that the library refuses if they are too large and no messages")
+    @Test("packets that are too large and no messages have a length that the library refuses")
     func refused() {
         let content = [UInt8](repeating: 0, count: 70_000)
         // With QoS 2 the library hands a message over only with a later packet.

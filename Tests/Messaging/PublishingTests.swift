@@ -3,7 +3,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Publishing", .timeLimit(.minutes(5)))
+@Suite("Publishing messages", .timeLimit(.minutes(5)))
 struct PublishingTests {
     @Test("the messenger brings messages of each quality of service to other clients", arguments: QoS.allCases)
     func qualities(_ qos: QoS) async throws {

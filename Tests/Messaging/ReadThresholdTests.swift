@@ -29,7 +29,7 @@ struct ReadThresholdTests {
         }
     }
 
-    @Test("the read threshold is given up when they do not arrive, until new messages are sent")
+    @Test("the read threshold is given up when acknowledgements do not come, until new messages are sent")
     func givenUp() throws {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(socket >= 0)
@@ -45,7 +45,7 @@ struct ReadThresholdTests {
     }
 }
 
-@Suite("What an acknowledgement takes")
+@Suite("Size of an acknowledgement")
 struct AcknowledgementSizeTests {
     /// Calls `body` with a socket, and what the kernel waits for there.
     private func withSocket(_ body: (Int32, () -> Int32) throws -> Void) throws {
@@ -59,7 +59,7 @@ struct AcknowledgementSizeTests {
         }
     }
 
-    @Test("is learned from how many have come when the threshold is reached, within what TLS can add")
+    @Test("the size of an acknowledgement is learned at the threshold, within what TLS can add")
     func learned() throws {
         try withSocket { socket, lowWater in
             var threshold = ReadThreshold()
@@ -79,7 +79,7 @@ struct AcknowledgementSizeTests {
         }
     }
 
-    @Test("is forgotten when they do not come, and never learned again of a broker that writes several at once")
+    @Test("the size of an acknowledgement is forgotten when none come, or with a broker that writes several")
     func forgotten() throws {
         try withSocket { socket, lowWater in
             var threshold = ReadThreshold()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Receivers, content types and numbers")
+@Suite("Receivers, content types and numbers of messages")
 struct ReceiverTests {
     @Test(
         "receivers have the topics of MAG 9.2, and their own identifier as the default",
@@ -54,7 +54,7 @@ struct ReceiverTests {
         #expect(((try? ContentType.checked(text)) != nil) == isValid)
     }
 
-    @Test("errors have the numbers of MAG 9.5")
+    @Test("errors of messages have the numbers of MAG 9.5")
     func numbers() throws {
         let broker = BrokerAddress(host: "h")
         for (error, number) in [
@@ -100,7 +100,7 @@ struct MessageEventTests {
         subscription.finish()
     }
 
-    @Test("of many messages that come together the first are reported, and how many there were more")
+    @Test("of many messages that come together, the first are reported, and the number of the others")
     func many() async throws {
         let inbox = Inbox(payloadLimit: 1000)
         let events = inbox.events.subscribe()

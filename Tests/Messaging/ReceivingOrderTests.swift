@@ -14,7 +14,7 @@ struct ReceivingOrderTests {
         return try await InboxStore.open(at: bench.path("inbox.db"), owner: "device", policies: [policy])
     }
 
-    @Test("are not acknowledged before they are kept, though they come with the broker's first answer")
+    @Test("messages that come together are not acknowledged before they are kept")
     func first() async throws {
         let broker = try await ScriptedBroker(
             isSecure: true,
@@ -35,7 +35,7 @@ struct ReceivingOrderTests {
         try await station.stop()
     }
 
-    @Test("are acknowledged together, however many came before them")
+    @Test("messages that come together are acknowledged together, however many came before them")
     func stuck() async throws {
         let broker = try await ScriptedBroker(
             isSecure: true,
@@ -64,7 +64,9 @@ struct ReceivingOrderTests {
         await inboxes.close()
     }
 
-    @Test("and are too large are acknowledged, counted and reported, and the others arrive", arguments: [false, true])
+    @Test(
+        "messages that come together and are too large are acknowledged and reported, and others arrive",
+        arguments: [false, true])
     func tooLarge(isSecure: Bool) async throws {
         let broker = try await ScriptedBroker(
             isSecure: isSecure,

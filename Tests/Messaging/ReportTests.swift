@@ -21,7 +21,7 @@ struct ReportTests {
         }
     }
 
-    @Test("reach a program that subscribes to everything once, and the agent again when that program has gone")
+    @Test("reports of the broker reach a program that subscribes to everything once, then the agent again")
     func once() async throws {
         let broker = try await broker()
         let station = try await station(at: broker)
@@ -43,7 +43,7 @@ struct ReportTests {
         #expect(await station.messenger.status().received == 3)
     }
 
-    @Test("reach such a program once also in a session that a killed process has left")
+    @Test("reports of the broker reach a program once even in a session that a killed process left")
     func leftBehind() async throws {
         let broker = try await broker()
         let killed = try Program(
@@ -61,7 +61,7 @@ struct ReportTests {
         #expect(await all.texts(2) == ["one", "end"])
     }
 
-    @Test("reach the agent where the broker refuses what a program asks for beyond them")
+    @Test("reports of the broker reach the agent where a program's other subscriptions are refused")
     func refused() async throws {
         let bench = try Bench()
         let rules = try bench.write(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("The broker or the disk, whichever is first", .timeLimit(.minutes(5)))
+@Suite("Acceptance by the broker or the disk", .timeLimit(.minutes(5)))
 struct SpillTests {
     private let bench: Bench
     private let topic: Topic
@@ -55,7 +55,7 @@ struct SpillTests {
         try files(of: bench).map { try Data(contentsOf: URL(fileURLWithPath: bench.path($0))) }
     }
 
-    @Test("what a connected broker acknowledges in time is never written, one by one or many lines, and readings")
+    @Test("messages that a connected broker acknowledges in time are never written, one by one or many")
     func connected() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t")
@@ -80,7 +80,7 @@ struct SpillTests {
         #expect(try await again.accept(message("next")) == 511)
     }
 
-    @Test("what a broker does not acknowledge in time is on the disk when it is answered, and is sent in order")
+    @Test("messages that a broker does not acknowledge in time are on the disk when answered, sent in order")
     func frozenBroker() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t")
@@ -110,7 +110,7 @@ struct SpillTests {
         try await station.waitUntilSent()
     }
 
-    @Test("what is held when the connection is lost is written and answered then, and sent on the next")
+    @Test("messages held when the connection is lost are written and answered then, and sent on the next")
     func lost() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t")
@@ -134,7 +134,7 @@ struct SpillTests {
         #expect(arrived.first == "held")
     }
 
-    @Test("what is held when the connection or the outbox is closed is written and answered then")
+    @Test("messages held when the connection or the outbox is closed are written and answered then")
     func closed() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address, policy: policy())
@@ -165,7 +165,7 @@ struct SpillTests {
         #expect(try await rows() == ["1"])
     }
 
-    @Test("away, each message is on the disk when it is answered, and readings are written in groups")
+    @Test("without a connection each message is on the disk when answered, and readings come in groups")
     func away() async throws {
         let outbox = try await open(policy())
         for number in 0..<20 { await outbox.offer([message("\(number)", .telemetry)]) }
@@ -240,7 +240,7 @@ struct SpillTests {
         #expect(try await rows() == ["held 2"])
     }
 
-    @Test("the limits count messages in memory and on the disk together")
+    @Test("the limits of an outbox count messages in memory and on the disk together")
     func limits() async throws {
         var policy = OutboxPolicy(limitBytes: 100 * message("000").size, telemetryReserve: 0)
         (policy.spill, policy.flush) = (.seconds(600), .seconds(600))
@@ -280,7 +280,7 @@ struct SpillTests {
         // Sent meanwhile, which counts for nothing.
         #expect(try await outbox.next(limit: 9, bytes: 1 << 20).messages.map(\.id) == [1])
         try await outbox.acknowledge([2, 3])
-        disk.isFull = false
+        disk.makeRoom()
         await outbox.write()
         #expect(try await rows() == ["reading"])
         #expect(try await outbox.accept(message("3")) == 4)

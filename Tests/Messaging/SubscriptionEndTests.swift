@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The end of a subscription", .timeLimit(.minutes(5)))
 struct SubscriptionEndTests {
-    @Test("waits for what is just being passed on: nothing comes after it")
+    @Test("the end of a subscription waits for the message just passed on, and nothing comes after it")
     func endDuringDelivery() async throws {
         let inbox = Inbox(payloadLimit: .max)
         let (hasEnded, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

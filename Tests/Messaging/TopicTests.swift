@@ -2,7 +2,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Topics")
+@Suite("Topics of messages")
 struct TopicTests {
     @Test("topics must not be empty, too long or too deep, nor contain wildcards or control characters")
     func topicValidation() throws {

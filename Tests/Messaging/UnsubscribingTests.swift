@@ -34,7 +34,7 @@ struct UnsubscribingTests {
             maxAge: .seconds(60))
     }
 
-    @Test("are ended at the broker until it has answered, across connections and restarts")
+    @Test("unwanted subscriptions are ended until the broker has answered, across connections and restarts")
     func answered() async throws {
         let bench = try Bench()
         func open() async throws -> InboxStore {
@@ -64,7 +64,7 @@ struct UnsubscribingTests {
         await second.close()
     }
 
-    @Test("are remembered by the next start when the broker has not answered")
+    @Test("unwanted subscriptions are remembered by the next start when the broker has not answered")
     func remembered() async throws {
         let bench = try Bench()
         func open(_ filter: String) async throws -> InboxStore {
@@ -91,7 +91,7 @@ struct UnsubscribingTests {
         #expect(try await open("u").formerFilters.map(\.text) == ["t"])
     }
 
-    @Test("are made again on the next connection if they are wanted again before the broker has answered")
+    @Test("unwanted subscriptions that are wanted again before an answer are made on the next connection")
     func again() async throws {
         let broker = try await ScriptedBroker(
             """

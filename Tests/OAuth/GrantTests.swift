@@ -6,7 +6,7 @@ import Testing
 
 @testable import OAuth
 
-@Suite("Grants")
+@Suite("Grants of OAuth")
 struct GrantTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
@@ -14,7 +14,7 @@ struct GrantTests {
         request.fields.map { "\($0.name)=\($0.value.exposedText())" }
     }
 
-    @Test("grants send the fields of their RFC, and nothing without a value")
+    @Test("OAuth grants send the fields of their RFC, and nothing without a value")
     func requests() {
         let password = PasswordGrant(userName: "alice", password: SecretBytes(utf8: "p"), scope: "a").request
         #expect(
@@ -34,7 +34,7 @@ struct GrantTests {
         #expect(client.type == "client_credentials" && client.fields.isEmpty && client.scope == "a")
     }
 
-    @Test("grants from a session apply only if it holds the token, and spend only the refresh token")
+    @Test("OAuth grants from a session apply only if it holds the token, and spend only the refresh token")
     func held() throws {
         #expect(RefreshTokenGrant(HeldTokens()) == nil)
         let tokens = HeldTokens(
@@ -49,7 +49,7 @@ struct GrantTests {
     }
 
     @Test(
-        "grants continue with the next after a refused grant, never after a refused client",
+        "OAuth grants continue with the next after a refused grant, never after a refused client",
         arguments: [
             RefusalSubject.client, .grant, .passing,
         ])
@@ -70,7 +70,7 @@ struct GrantTests {
         for grant in last { #expect(grant.consequence(of: subject) == GrantConsequence(.fail)) }
     }
 
-    @Test("grants are sent with the client's id and secret, each encoded")
+    @Test("OAuth grants are sent with the client's id and secret, each encoded")
     func form() {
         let client = ClientAuthentication(id: "c 1", secret: SecretBytes(utf8: "s&1"), expires: nil)
         let form = client.form(GrantRequest(type: "t", fields: [("a", SecretBytes(utf8: "=ä"))], scope: "x y"))
@@ -105,7 +105,7 @@ struct ProofKeyTests {
         #expect(proof.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
-    @Test("a proof key is 86 characters for the verifier, 22 for the state, and never the same")
+    @Test("a proof key has 86 characters for the verifier, 22 for the state, and is never the same")
     func fresh() throws {
         let (one, other) = (try ProofKey(), try ProofKey())
         #expect(one.verifier.count == 86 && one.state.count == 22)

@@ -62,7 +62,7 @@ struct RedirectAnswerTests {
     }
 
     @Test(
-        "a redirect answer is believed in nothing before its state is that of the login (RFC 8252 section 8.9)",
+        "a redirect answer's state is checked before anything in it is believed (RFC 8252 section 8.9)",
         arguments: [
             "?error=access_denied", "?error=access_denied&state=other", "?error=access_denied&state=", "?code=c", "?x",
             "?code=c&state=other", "?error=a&error=b&state=s", "?code=%ZZ&state=s", "?state=s&state=s",
@@ -80,7 +80,7 @@ struct RedirectAnswerTests {
     }
 
     @Test(
-        "a redirect answer in a fragment is believed in nothing before its state is that of the login",
+        "a redirect answer in a fragment is not believed in anything before its state is checked",
         arguments: [
             "error=access_denied", "error=access_denied&state=other", "access_token=t&token_type=bearer",
             "access_token=t&token_type=bearer&state=other", "error=a&error=b&state=s", "access_token=%ZZ&state=s",

@@ -75,7 +75,7 @@ struct OAuthRefusalTests {
         }
     }
 
-    @Test("OAuth refusals leave a success to be a token, or one that cannot be used")
+    @Test("a successful answer is judged as a token, or as one that cannot be used, not as OAuth refusal")
     func success() {
         guard case .granted = OAuthRefusals().judge(response(200, #"{"access_token":"a","token_type":"Bearer"}"#)),
             case .unusable = OAuthRefusals().judge(response(200, #"{"error":"invalid_grant"}"#))

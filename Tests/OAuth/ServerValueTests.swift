@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Values of OAuth servers")
 struct ServerValueTests {
-    @Test("polling waits as the server says, and ends as it says (RFC 8628 section 3.5, OAMMS checklist 97)")
+    @Test("polling waits and ends as the server says (RFC 8628 section 3.5, OAMMS checklist 97)")
     func polling() {
         var polling = DevicePolling(interval: 5)
         #expect(polling.next(after: .authorizationPending) == .wait(5))
@@ -23,7 +23,7 @@ struct ServerValueTests {
         #expect(polling.next(after: .invalidGrant) == .refused)
     }
 
-    @Test("a device's answer is bounded, and its address is one of the web")
+    @Test("a device authorization answer is bounded, and its address is one of the web")
     func deviceAnswer() throws {
         func answer(_ changes: [String: JSON?] = [:]) throws -> DeviceAuthorization {
             var members: [String: JSON] = [
@@ -88,7 +88,7 @@ struct ServerValueTests {
         #expect(list.refreshable(for: ["a"])?.refresh == SecretBytes(utf8: "r2") && list.entries.count == 2)
     }
 
-    @Test("an id and a secret are encoded before Basic authentication (RFC 6749 section 2.3.1, OAMMS checklist 92, 93)")
+    @Test("an id and secret are encoded before Basic (RFC 6749 section 2.3.1, OAMMS checklist 92, 93)")
     func basic() throws {
         var request = HTTPRequest("POST", "https://id.example/token")
         try ClientProof.basic(SecretBytes(utf8: "s:ä")).fill(

@@ -69,7 +69,7 @@ struct HeldTokenTests {
     }
 }
 
-@Suite("Scope")
+@Suite("Scope of a token")
 struct ScopeTests {
     @Test("a scope is a list of words separated by any number of spaces")
     func words() {

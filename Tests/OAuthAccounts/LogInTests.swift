@@ -19,7 +19,7 @@ struct LogInTests {
         return "http://127.0.0.1/callback\(mark)" + text.joined(separator: "&")
     }
 
-    @Test("by code sends PKCE, and refuses another login's, server's or address's answer (OAMMS checklist 94, 95)")
+    @Test("a login by code sends PKCE, and refuses another login's or server's answer (OAMMS checklist 94, 95)")
     func code() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account(issuer: "naming", grant: .authorizationCode)
@@ -66,7 +66,7 @@ struct LogInTests {
     }
 
     @Test(
-        "by code ends at the port of the program that waits, where the redirect URI leaves it open (RFC 8252 section 7.3)",
+        "a login by code ends at the waiting program's port, if the URI leaves it open (RFC 8252 section 7.3)",
         arguments: [
             ("http://127.0.0.1/callback", "http://127.0.0.1:4711/callback"),
             ("http://[::1]/callback", "http://[::1]:4711/callback"),
@@ -98,7 +98,7 @@ struct LogInTests {
         }
     }
 
-    @Test("an id_token must be this server's, for this client, of this login and of this token (OAMMS checklist 112)")
+    @Test("an id_token must be of this server, client, login and token (OAMMS checklist 112)")
     func idToken() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account(grant: .authorizationCode, scope: "openid")
@@ -130,7 +130,7 @@ struct LogInTests {
         }
     }
 
-    @Test("a key that the server has changed is asked for once more, and a key of nobody is refused")
+    @Test("a changed key of an OAuth server is asked for once more, and a key of nobody is refused")
     func keys() async throws {
         let server = try await ChosenServer.start()
         let (old, new) = (try PrivateKey(generating: .p256), try PrivateKey(generating: .p256))
@@ -153,7 +153,7 @@ struct LogInTests {
         }
     }
 
-    @Test("by implicit grant happens only where it was asked for by name")
+    @Test("a login by implicit grant happens only where it was asked for by name")
     func implicit() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account(grant: .implicit)
@@ -172,7 +172,7 @@ struct LogInTests {
         }
     }
 
-    @Test("by JWT or SAML 2.0 assertion sends it as RFC 7523 and RFC 7522 say (OAMMS checklist 100)")
+    @Test("a login by JWT or SAML 2.0 assertion follows RFC 7523 and RFC 7522 (OAMMS checklist 100)")
     func assertions() async throws {
         let server = try await ChosenServer.start()
         let jwt = try await server.account("jwt", grant: .jwtBearer)
@@ -190,7 +190,7 @@ struct LogInTests {
         #expect(await saml.user() != nil)
     }
 
-    @Test("a board that signs for itself needs nobody (OAMMS checklist 99)")
+    @Test("a board that signs its own assertions needs nobody to log in (OAMMS checklist 99)")
     func ownAssertion() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account(grant: .jwtBearer) { server in
@@ -216,7 +216,7 @@ struct LogInTests {
         #expect(try await server.form("client_secret") == nil)
     }
 
-    @Test("a description by another, or one that cannot be used, makes no account")
+    @Test("a server's description by another, or one that cannot be used, makes no account")
     func hostileDescriptions() async throws {
         let server = try await ChosenServer.start()
         for (issuer, code) in [
@@ -236,7 +236,7 @@ struct LogInTests {
         #expect(try await server.control()["counts"] == [:])
     }
 
-    @Test("a server proves itself to the account's own authorities, else to those of the system")
+    @Test("an OAuth server proves itself to the account's own authorities, else to those of the system")
     func authorities() async throws {
         let (authority, stranger) = (try TestAuthority(), try TestAuthority("Stranger"))
         let server = try await ChosenServer.start(try authority.localhost())
@@ -256,7 +256,7 @@ struct LogInTests {
         #expect(try await account.call("GET", "/api", headers: [:], body: nil).status == 200)
     }
 
-    @Test("an account that lacks something is refused before anything is sent (OAMMS checklist 90)")
+    @Test("an OAuth account that lacks something is refused before anything is sent (OAMMS checklist 90)")
     func incomplete() async throws {
         let server = try await ChosenServer.start()
         for grant in ServerConfiguration.Grant.allCases {
@@ -293,7 +293,7 @@ struct LogInTests {
         #expect(try await server.vault.names(scope: "account/own") == [])
     }
 
-    @Test("an account that is removed is not opened again by whoever asks for it meanwhile")
+    @Test("an OAuth account that is removed is not opened again by whoever asks for it meanwhile")
     func removedWhileUsed() async throws {
         let server = try await ChosenServer.start()
         for _ in 0..<8 {

@@ -11,7 +11,12 @@ import Vault
 
 @Suite("Tokens of an account at an OAuth server", .timeLimit(.minutes(8)))
 struct TokenTests {
-    @Test("a thousand callers at once cause one refresh, and all get its token (OAMMS checklist 104)")
+    /// Waits until something has become true, of which nothing tells; the suite's time limit ends it.
+    private static func until(_ condition: () async throws -> Bool) async throws {
+        while try await !condition() { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
+    @Test("a thousand callers at once cause one token refresh, and all get its token (OAMMS checklist 104)")
     func oneRefresh() async throws {
         let server = try await ChosenServer.start()
         _ = try await server.account().logInAsAlice()
@@ -20,7 +25,7 @@ struct TokenTests {
         try await server.set(["hold": true])
         let tokens = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<1000 { group.addTask { try await later.token().value.exposedText() } }
-            while later.waiting(scope: "a b") < 1000 { try await Task.sleep(for: .milliseconds(2)) }
+            try await Self.until { later.waiting(scope: "a b") == 1000 }
             try await server.set(["hold": false])
             return try await group.reduce(into: [String]()) { $0.append($1) }
         }
@@ -30,16 +35,16 @@ struct TokenTests {
         #expect(try await server.count("refresh_token") == 1)
     }
 
-    @Test("a thousand callers of an unattended account cause one request, also for scopes that the token includes")
+    @Test("a thousand callers of an unattended account cause one request, also for narrower scopes")
     func oneRequest() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account(grant: .clientCredentials)
         try await server.set(["hold": true])
         let tokens = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<1000 { group.addTask { try await account.token().value.exposedText() } }
-            while account.waiting(scope: "a b") < 1000 { try await Task.sleep(for: .milliseconds(2)) }
+            try await Self.until { account.waiting(scope: "a b") == 1000 }
             group.addTask { try await account.token(scope: "a").value.exposedText() }
-            while account.waiting(scope: "a") < 1 { await Task.yield() }
+            try await Self.until { account.waiting(scope: "a") == 1 }
             try await server.set(["hold": false])
             return try await group.reduce(into: [String]()) { $0.append($1) }
         }
@@ -54,7 +59,7 @@ struct TokenTests {
         let later = try #require(try await server.accounts(ahead: 7200).account("cloud"))
         try await server.set(["hold": true])
         let caller = Task { try await later.token() }
-        while try await server.count("refresh_token") < 1 { await Task.yield() }
+        try await Self.until { try await server.count("refresh_token") == 1 }
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
         try await server.set(["hold": false])
@@ -82,7 +87,7 @@ struct TokenTests {
     }
 
     @Test(
-        "a token that is for another scope than was asked for serves who asks for the same, and is kept and refreshed")
+        "a token for another scope than asked for serves those who ask for the same, and is refreshed")
     func otherScope() async throws {
         let server = try await ChosenServer.start()
         try await server.set(["grants": "a https://id.example/auth/b"])
@@ -130,7 +135,7 @@ struct TokenTests {
     }
 
     @Test(
-        "a server that fails costs no token",
+        "a server that fails costs an account no token",
         arguments: [
             (503, "<html>maintenance</html>"), (500, #"{"error":"server_error"}"#),
             (401, #"{"error":"invalid_client"}"#),
@@ -149,7 +154,7 @@ struct TokenTests {
         #expect(await later.lastFailure == nil)
     }
 
-    @Test("an answer of megabytes is refused unread")
+    @Test("a token answer of megabytes is refused unread")
     func oversized() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account()
@@ -161,7 +166,7 @@ struct TokenTests {
         #expect(await account.user() == nil)
     }
 
-    @Test("calls go to the account's resources only, and a refused token is replaced once (OAMMS checklist 109, 110)")
+    @Test("calls reach the account's resources only; a refused token is replaced once (OAMMS checklist 109, 110)")
     func calls() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account()
@@ -186,7 +191,7 @@ struct TokenTests {
         #expect(try await server.count("api") == 6)
     }
 
-    @Test("logging out revokes at the server, and leaves nothing here")
+    @Test("logging out of an OAuth account revokes at the server, and leaves nothing here")
     func logOut() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account()
@@ -199,7 +204,7 @@ struct TokenTests {
         await #expect(throws: OAuthAccountError.loginRequired(account: "cloud")) { try await reopened.token() }
     }
 
-    @Test("information about another user is refused")
+    @Test("user information about another user is refused")
     func otherUser() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account()

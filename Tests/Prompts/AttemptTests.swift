@@ -8,7 +8,7 @@ import Testing
 struct AttemptTests {
     private struct Wrong: Error {}
 
-    @Test("are shown as the asker says, also when there are more than the desk would count, and end with its zero")
+    @Test("attempts that the asker counts are shown as it says, even beyond the desk's own, and end at zero")
     func counted() async throws {
         let (desk, seen) = (PromptDesk(clock: ManualClock()), Log<Prompt>())
         let question = PromptQuestion(.oneTimePassword, "One-time password", attempts: 1)

@@ -54,7 +54,7 @@ struct PromptDeskTests {
 
     // MARK: Outcomes
 
-    @Test("tells the asker what was answered, by whom and by which way, once")
+    @Test("the prompt desk reports what was answered, by whom and by which way, once")
     func answered() async throws {
         let asking = logIn()
         let prompt = try await asked()
@@ -69,7 +69,7 @@ struct PromptDeskTests {
         #expect(throws: PromptError.unknown(id: 1)) { try desk.answer(1, Self.text("right"), by: alice, uid: 0) }
     }
 
-    @Test("asks again after a wrong answer, under the same number with one attempt less, until none is left")
+    @Test("a prompt asks again after a wrong answer, under the same number, until no attempt is left")
     func wrong() async throws {
         let seen = Log<Prompt>()
         let asking = logIn { seen.append($0) }
@@ -84,7 +84,7 @@ struct PromptDeskTests {
         #expect(desk.prompts.isEmpty)
     }
 
-    @Test("ends when somebody refuses, and says who")
+    @Test("a prompt ends when somebody refuses, and says who")
     func refused() async throws {
         let asking = logIn()
         try await asked()
@@ -93,7 +93,7 @@ struct PromptDeskTests {
         #expect(try await events.wait { if case .refused = $0 { true } else { false } }.report.name == "prompt.refused")
     }
 
-    @Test("ends when nobody answers in time, each attempt having a time of its own")
+    @Test("a prompt ends when nobody answers in time, each attempt having a time of its own")
     func expired() async throws {
         let asking = logIn()
         try await asked()
@@ -107,7 +107,7 @@ struct PromptDeskTests {
         #expect(try await events.wait { if case .expired = $0 { true } else { false } }.prompt.attemptsLeft == 2)
     }
 
-    @Test("withdraws what its asker has left, also before it was asked")
+    @Test("a prompt is withdrawn when its asker has left, even before it was asked")
     func withdrawn() async throws {
         let asking = logIn()
         try await asked()
@@ -127,7 +127,7 @@ struct PromptDeskTests {
         #expect(desk.prompts.isEmpty)
     }
 
-    @Test("withdraws everything when it is closed, and tells of nothing afterwards")
+    @Test("the prompt desk withdraws everything when it is closed, and reports nothing afterwards")
     func closed() async throws {
         let (asking, outcomes) = (logIn(), try open(PromptQuestion(.consent, "Let in?")).1)
         try await asked(2)
@@ -141,7 +141,7 @@ struct PromptDeskTests {
 
     // MARK: Races
 
-    @Test("takes one of two answers that come at once, and tells the other so")
+    @Test("a prompt takes one of two answers that come at once, and tells the other so")
     func twoAnswers() async throws {
         for _ in 0..<100 {
             let (id, outcomes) = try open(PromptQuestion(.consent, "Let in?"))
@@ -157,7 +157,7 @@ struct PromptDeskTests {
         }
     }
 
-    @Test("lets an answer, the asker's own decision and the end of its time decide one prompt between them")
+    @Test("an answer, the asker's own decision or the end of its time decides a prompt, and only one of them")
     func answerAgainstEnd() async throws {
         for _ in 0..<100 {
             let (id, outcomes) = try open(PromptQuestion(.consent, "Let in?"))
@@ -180,7 +180,7 @@ struct PromptDeskTests {
         for id in 1...100 { #expect(events.entries.count { $0.prompt.id == id } == 2) }
     }
 
-    @Test("takes an answer or the asker's leaving, never both")
+    @Test("a prompt takes an answer or the asker's leaving, never both")
     func answerAgainstCancellation() async throws {
         for round in 1...100 {
             let asking = logIn()
@@ -195,7 +195,7 @@ struct PromptDeskTests {
         }
     }
 
-    @Test("is not answered while an answer is being checked, nor ends by time then")
+    @Test("a prompt is not answered while an answer is being checked, nor ends by time then")
     func checking() async throws {
         let gate = Gate()
         let asking = Task { [desk, question] in
@@ -216,7 +216,7 @@ struct PromptDeskTests {
 
     // MARK: Bounds
 
-    @Test("refuses a further question of a kind beyond eight, drops none that waits, and still asks for consent")
+    @Test("the prompt desk refuses a ninth question of a kind, drops none that waits, and still takes consent")
     func overflow() throws {
         for _ in 0..<PromptDesk.limitPerKind { _ = try open(question) }
         #expect(throws: PromptError.tooMany(kind: .password, limit: 8)) { try open(question) }
@@ -226,7 +226,7 @@ struct PromptDeskTests {
         #expect(try open(question).0 == 10)
     }
 
-    @Test("refuses answers that are empty, too long, of another form or not among the choices, and waits on")
+    @Test("a prompt refuses answers that are empty, too long, of another form or no choice, and waits on")
     func forms() throws {
         let (password, typed) = try open(question)
         let (choice, chosen) = try open(PromptQuestion(.choice, "Which certificate?", choices: ["a", "b"]))
@@ -248,7 +248,7 @@ struct PromptDeskTests {
         #expect(chosen.entries == [.answered(.choice("b"), by: alice)])
     }
 
-    @Test("takes the answer of the one user that a prompt is for, and of nobody else")
+    @Test("a prompt for one user takes that user's answer, and nobody else's")
     func oneUser() throws {
         let (id, outcomes) = try open(PromptQuestion(.pin, "PIN", answerers: .user(uid: 1000)))
         #expect(throws: PromptError.forAnotherUser(id: id)) {
@@ -260,7 +260,7 @@ struct PromptDeskTests {
         #expect(outcomes.entries == [.answered(Self.text("1234"), by: alice)])
     }
 
-    @Test("says what a display needs, and in no event or description what was answered")
+    @Test("a prompt says what a display needs, and no event or description what was answered")
     func shown() async throws {
         let (id, outcomes) = try open(question)
         #expect(
@@ -276,7 +276,7 @@ struct PromptDeskTests {
         #expect(!told.contains("s3cret") && told.contains("secret of 6 bytes"))
     }
 
-    @Test("keeps the numbers that were reserved, and shows a time that its asker keeps")
+    @Test("a prompt keeps its reserved number, and shows a time that its asker keeps")
     func reserved() throws {
         #expect(desk.reserve() == 1)
         let outcomes = Log<PromptOutcome>()

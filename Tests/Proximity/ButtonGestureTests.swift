@@ -14,7 +14,7 @@ struct ButtonGestureTests {
         return gestures
     }
 
-    @Test("a short press grants, but only once no second one can follow")
+    @Test("a short press of the button grants, but only once no second one can follow")
     func short() {
         var gestures = asked()
         #expect(gestures.pressed(at: ms(2000)) == [])
@@ -25,7 +25,7 @@ struct ButtonGestureTests {
         #expect(gestures.expire(at: ms(9000)) == [])
     }
 
-    @Test("a press that was let go after 200 ms is short, also when its edges are told 5 s later")
+    @Test("a press that was let go after 200 ms is short, even when its edges are reported 5 s later")
     func shortToldLate() {
         var gestures = asked()
         #expect(gestures.pressed(at: ms(2000)) == [])
@@ -53,7 +53,7 @@ struct ButtonGestureTests {
         #expect(gestures.expire(at: ms(9000)) == [])
     }
 
-    @Test("two presses end sharing, at the second one's begin, and grant nothing")
+    @Test("two presses of the button end sharing, at the second one's begin, and grant nothing")
     func double() {
         var gestures = asked()
         _ = gestures.pressed(at: ms(2000))
@@ -78,7 +78,7 @@ struct ButtonGestureTests {
         #expect(other.pressed(at: ms(2500)) == [.grant])
     }
 
-    @Test("end sharing also while nothing is asked; other presses mean nothing then")
+    @Test("two presses end sharing even while nothing is asked, and other presses mean nothing then")
     func nothingAsked() {
         var gestures = ButtonGestures()
         _ = gestures.pressed(at: ms(100))
@@ -101,7 +101,7 @@ struct ButtonGestureTests {
         #expect(outcomes == [.recovered])
     }
 
-    @Test("a press that ended just before the question does not answer it either")
+    @Test("a press that ended just before the question does not answer it")
     func pendingTap() {
         var gestures = ButtonGestures()
         _ = gestures.pressed(at: ms(1000))
@@ -128,7 +128,7 @@ struct ButtonGestureTests {
         #expect(gestures.expire(at: ms(9000)) == [])
     }
 
-    @Test("a button that is down for 10 s is stuck: reported, again at each question, and good again when it comes up")
+    @Test("a button down for 10 s is stuck: reported, again at each question, and good again when it comes up")
     func stuck() {
         var gestures = ButtonGestures()
         _ = gestures.pressed(at: ms(1000))

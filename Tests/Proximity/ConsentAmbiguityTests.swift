@@ -11,7 +11,7 @@ import Testing
 struct ConsentAmbiguityTests: ConsentSuite {
     let scene = ConsentScene()
 
-    @Test("lets nobody in by a press while several ask: the button cannot tell whom it means")
+    @Test("a press lets nobody in while several ask, as the button cannot say whom it means")
     func ambiguous() async throws {
         let desk = desk()
         async let stranger = desk.ask(requester(1), about: "1")
@@ -36,7 +36,7 @@ struct ConsentAmbiguityTests: ConsentSuite {
         #expect(await again.decision == .granted(by: .button))
     }
 
-    @Test("lets nobody in by a press right after another one who asked has gone, whose place a stranger may have taken")
+    @Test("a press right after another asker has gone lets nobody in, as a stranger may have replaced it")
     func tookThePlace() async throws {
         let desk = desk()
         let friend = Task { await desk.ask(requester(1)) }
@@ -50,7 +50,7 @@ struct ConsentAmbiguityTests: ConsentSuite {
         #expect(await stranger.decision == .ambiguous)
     }
 
-    @Test("lets nobody in by a press while others are turned away: whoever presses may mean one of them")
+    @Test("a press while others are turned away lets nobody in, as it may mean one of them")
     func turnedAway() async throws {
         let desk = desk { $0.waitingLimit = 1 }
         async let stranger = desk.ask(requester(1))
@@ -61,7 +61,7 @@ struct ConsentAmbiguityTests: ConsentSuite {
         #expect(await stranger.decision == .ambiguous)
     }
 
-    @Test("takes a press that began while several asked for none, also when one is alone by its end")
+    @Test("a press that began while several asked is not consent, even when one is alone by its end")
     func pressedTooEarly() async throws {
         let desk = desk()
         async let stranger = desk.ask(requester(1))
@@ -82,7 +82,7 @@ struct ConsentAmbiguityTests: ConsentSuite {
         #expect(await friend.decision == .granted(by: .button))
     }
 
-    @Test("takes a long press for a refusal of all who ask")
+    @Test("a long press refuses all who ask")
     func refusesAll() async throws {
         let desk = desk()
         async let one = desk.ask(requester(1))
@@ -96,7 +96,7 @@ struct ConsentAmbiguityTests: ConsentSuite {
         #expect(await two.decision == .refused(by: .button))
     }
 
-    @Test("takes a press of the time when several asked for none of the time when one is alone, also when told late")
+    @Test("a press of the time when several asked is not consent, even when reported once one is alone")
     func ambiguousToldLate() async throws {
         let desk = scene.desk()
         var looks = desk.lookRequests.subscribe().makeAsyncIterator()

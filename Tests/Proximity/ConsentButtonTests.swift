@@ -11,7 +11,7 @@ import Testing
 struct ConsentButtonTests: ConsentSuite {
     let scene = ConsentScene()
 
-    @Test("takes a short press for a grant and a long one for a refusal")
+    @Test("a short press of the button is consent, and a long one a refusal")
     func button() async throws {
         let desk = desk()
         async let first = desk.ask(requester(1))
@@ -31,7 +31,7 @@ struct ConsentButtonTests: ConsentSuite {
         #expect(await second.decision == .refused(by: .button))
     }
 
-    @Test("looks at the button before it takes a press for a long one: that it was let go may be told late")
+    @Test("a press is checked before it counts as long, as its release may be reported late")
     func toldLate() async throws {
         let desk = scene.desk()
         var looks = desk.lookRequests.subscribe().makeAsyncIterator()
@@ -49,7 +49,7 @@ struct ConsentButtonTests: ConsentSuite {
         #expect(await answer.decision == .granted(by: .button))
     }
 
-    @Test("ends sharing at two presses, and refuses all that waits")
+    @Test("two presses of the button end sharing, and refuse all that waits")
     func doublePress() async throws {
         let desk = desk()
         async let first = desk.ask(requester(1))
@@ -70,7 +70,7 @@ struct ConsentButtonTests: ConsentSuite {
         #expect(!recorder.names.contains("button-fault"))
     }
 
-    @Test("does not take a press that was under way for consent, and tells of it")
+    @Test("a press that was under way is not consent, and is reported")
     func pressedBefore() async throws {
         let desk = desk()
         await desk.buttonPressed(at: clock.now)
@@ -83,7 +83,7 @@ struct ConsentButtonTests: ConsentSuite {
         #expect(await answer.decision == .timedOut)
     }
 
-    @Test("asks others when the button is missing")
+    @Test("a missing button is reported, and consent is asked in other ways")
     func missingButton() async throws {
         let desk = desk()
         await desk.buttonLost()

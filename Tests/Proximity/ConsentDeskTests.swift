@@ -11,7 +11,7 @@ import Testing
 struct ConsentDeskTests: ConsentSuite {
     let scene = ConsentScene()
 
-    @Test("gives the answer of a person at the local API, once: the second answer has nothing to answer")
+    @Test("the consent desk gives a person's answer at the local API once, and refuses a second answer")
     func oneAnswer() async throws {
         let desk = desk()
         async let answer = desk.ask(requester(1))
@@ -25,7 +25,7 @@ struct ConsentDeskTests: ConsentSuite {
         #expect(await desk.pending.isEmpty)
     }
 
-    @Test("takes no answer for a refusal, when its patience ends")
+    @Test("the consent desk takes no answer for a refusal, when its patience ends")
     func timeOut() async {
         let desk = desk()
         async let answer = desk.ask(requester(1))
@@ -34,7 +34,7 @@ struct ConsentDeskTests: ConsentSuite {
         #expect(records.entries.map(\.outcome) == [.refused])
     }
 
-    @Test("asks one question at a time, each for the whole of its patience, and has no more than four wait")
+    @Test("the consent desk asks one question at a time, with full patience, and has at most four wait")
     func line() async throws {
         let desk = desk { $0.waitingLimit = 2 }
         async let first = desk.ask(requester(1))
@@ -50,7 +50,7 @@ struct ConsentDeskTests: ConsentSuite {
         #expect(await second.decision == .timedOut)
     }
 
-    @Test("lets one requester ask six times a minute, and all together four times that")
+    @Test("the consent desk lets one requester ask six times a minute, and all together four times that")
     func rate() async {
         let desk = desk { $0.policy = .grantAll }
         for _ in 0..<6 { #expect(await desk.ask(requester(1)).decision == .granted(by: .policy)) }
@@ -61,7 +61,7 @@ struct ConsentDeskTests: ConsentSuite {
         #expect(await desk.ask(requester(1)).decision == .granted(by: .policy))
     }
 
-    @Test("asks about a session once, whoever sends it and however its URL is spelled, until it is forgotten")
+    @Test("the consent desk asks about a session once, however its URL is spelled, until it is forgotten")
     func replayed() async throws {
         let desk = desk()
         async let first = desk.ask(requester(1), about: "7b")
@@ -81,9 +81,7 @@ struct ConsentDeskTests: ConsentSuite {
         #expect(await later.decision == .timedOut)
     }
 
-    @Test(
-        "asks again about a session that nobody was asked about, and about a code that is scanned again when nobody answered"
-    )
+    @Test("the consent desk asks again about a session nobody was asked about, or an unanswered code")
     func notReplayed() async throws {
         let desk = desk { $0.waitingLimit = 1 }
         async let first = desk.ask(Requester(name: nil, address: nil, way: .qr), about: "7b")
@@ -99,7 +97,7 @@ struct ConsentDeskTests: ConsentSuite {
         #expect(await other.decision == .timedOut)
     }
 
-    @Test("withdraws the question when whoever asked gives up")
+    @Test("the consent desk withdraws the question when whoever asked gives up")
     func withdrawn() async throws {
         let desk = desk()
         let asking = Task { await desk.ask(requester(1)) }
@@ -109,7 +107,7 @@ struct ConsentDeskTests: ConsentSuite {
         #expect(await desk.pending.isEmpty)
     }
 
-    @Test("refuses at once where nobody is to be asked (MAG 8.5)")
+    @Test("the consent desk refuses at once where nobody is to be asked (MAG 8.5)")
     func nobody() async {
         let answer = await desk { $0.policy = .refuseAll }.ask(requester(1))
         #expect(!answer.decision.isGranted)
@@ -117,7 +115,7 @@ struct ConsentDeskTests: ConsentSuite {
         #expect(answer.decision.error?.numbers == ErrorNumbers(android: 121, ios: 650_005))
     }
 
-    @Test("records who, how, by whose consent and with what outcome, each once")
+    @Test("the consent desk records who, how, by whose consent and with what outcome, each once")
     func audit() async throws {
         let desk = desk()
         async let granted = desk.ask(requester(1), inNameOf: "alice")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The light for consent")
 struct ConsentLightTests {
-    @Test("has a light for each answer, and none for a request that is turned away meanwhile")
+    @Test("the light for consent shows each answer, and nothing for a request that is turned away meanwhile")
     func light() {
         let (one, two) = (request(1), request(2))
         var choice = ConsentLightChoice()

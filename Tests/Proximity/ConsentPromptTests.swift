@@ -27,7 +27,7 @@ struct ConsentPromptTests: ConsentSuite {
         return request.id
     }
 
-    @Test("has the same number, says what asks, and can be answered by the button or by whoever may operate")
+    @Test("a prompt for consent keeps its number, says what asks, and takes the button's or a person's answer")
     func shown() async throws {
         let asking = Task { await desk.ask(phone, inNameOf: "alice") }
         let id = try await asked()
@@ -43,7 +43,7 @@ struct ConsentPromptTests: ConsentSuite {
         #expect(prompts.prompts.isEmpty)
     }
 
-    @Test("is answered where prompts are, with the record of who did it, and then by no other way")
+    @Test("a prompt for consent is answered where prompts are, recorded with who did it, and then closed")
     func answeredAsPrompt() async throws {
         let asking = Task { await desk.ask(phone) }
         let id = try await asked()
@@ -59,7 +59,7 @@ struct ConsentPromptTests: ConsentSuite {
         #expect(await again.value.decision == .granted(by: .program("pin pad")))
     }
 
-    @Test("closes with the question: by its time, by the asker's leaving and by the end of sharing")
+    @Test("a prompt for consent closes with its question: by time, by the asker's leaving, by sharing's end")
     func closed() async throws {
         let silent = Task { await desk.ask(phone) }
         try await asked()
@@ -80,7 +80,7 @@ struct ConsentPromptTests: ConsentSuite {
         #expect(prompts.prompts.isEmpty)
     }
 
-    @Test("is decided once, however many ways answer it at the same moment")
+    @Test("a prompt for consent is decided once, however many ways answer it at the same moment")
     func race() async throws {
         for number in 1...50 {
             let way = Requester(name: "\(number)", address: "\(address(UInt8(number)))", way: .ble)
@@ -100,7 +100,7 @@ struct ConsentPromptTests: ConsentSuite {
     }
 
     @Test(
-        "takes no place of another's: where the desk is full of questions for consent, the device is told to come back")
+        "a prompt for consent takes no other's place, and on a full desk the device is told to come back")
     func full() async throws {
         for _ in 0..<PromptDesk.limitPerKind {
             try prompts.open(PromptQuestion(.consent, "Let in?"), patience: nil) { _ in }

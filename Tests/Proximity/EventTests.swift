@@ -31,7 +31,7 @@ struct EventTests {
         .buttonFault(.stuck), .buttonRecovered,
     ]
 
-    @Test("have a name of their own, one line for a person, and nothing left unsaid")
+    @Test("events of proximity have a name of their own, one line for a person, and nothing left unsaid")
     func told() {
         #expect(Set(Self.all.map(\.name)).count == Self.all.count)
         for event in Self.all {
@@ -41,7 +41,7 @@ struct EventTests {
         }
     }
 
-    @Test("cover all 17 states of MAG 8.6, with the numbers of both clients")
+    @Test("events of proximity cover all 17 states of MAG 8.6, with the numbers of both clients")
     func states() {
         #expect(ProximityState.allCases.map(\.iosNumber) == Array(-1...15))
         #expect(ProximityState.allCases.map(\.androidNumber) == [nil] + Array(0...15))
@@ -51,7 +51,7 @@ struct EventTests {
         #expect(ProximityEvent.sharingInterrupted(reason: "x").numbers == ErrorNumbers(ios: -1))
     }
 
-    @Test("explain their error as all other events do, with its code, kind and remedy", arguments: all)
+    @Test("events of proximity explain their error as other events do, with code, kind and remedy", arguments: all)
     func explained(event: ProximityEvent) {
         let details = event.details
         #expect(details["code"]?.string == event.error?.code)
@@ -62,7 +62,7 @@ struct EventTests {
         #expect(event.report.message == error.message)
     }
 
-    @Test("carry the numbers of their errors")
+    @Test("events of proximity carry the numbers of their errors")
     func errors() {
         let details = ProximityEvent.sessionNotNotified(Self.requester, .centralUnsubscribed(central: "c")).details
         #expect(details["error_android"] == 123 && details["error_ios"] == 650_004)
@@ -74,7 +74,7 @@ struct EventTests {
 struct ErrorTests {
     private static let all = ProximityError.examples
 
-    @Test("have a code of their own and a message")
+    @Test("errors of proximity have a code of their own and a message")
     func explained() {
         #expect(Set(Self.all.map(\.code)).count == Self.all.count)
         for error in Self.all {
@@ -84,14 +84,14 @@ struct ErrorTests {
         }
     }
 
-    @Test("say what to do about it, where a person can do anything")
+    @Test("errors of proximity say what to do, where a person can do anything")
     func remedies() {
         let without = Self.all.filter { $0.remedy == nil }
         let final: [RequestRefusal] = [.tooLong, .tooSlow, .notUTF8, .notJSON, .withoutURL, .foreignGateway, .replayed]
         #expect(without == [.nobodyToAsk] + final.map(ProximityError.requestRefused))
     }
 
-    @Test("cover the numbers of MAG 8.6 that can come up here")
+    @Test("errors of proximity cover the numbers of MAG 8.6 that can come up here")
     func numbers() {
         #expect(Set(Self.all.compactMap(\.numbers.android)) == [100, 101, 102, 103, 120, 121, 122, 123])
         let ios = Set(Self.all.compactMap(\.numbers.ios))

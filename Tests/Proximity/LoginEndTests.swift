@@ -8,7 +8,7 @@ import Testing
 /// How a login that does not succeed comes to its end.
 extension LoginTests {
     @Test(
-        "hangs up a device that stops answering halfway, and goes on",
+        "a login by a device nearby hangs up a device that stops answering halfway, and goes on",
         arguments: [
             FakeRemote.Step.discover, .subscribe, .write,
         ])
@@ -26,7 +26,7 @@ extension LoginTests {
     }
 
     @Test(
-        "can be stopped at every step, and closes the connection",
+        "a login by a device nearby can be stopped at every step, and closes the connection",
         arguments: [
             FakeRemote.Step.discover, .subscribe, .write,
         ])
@@ -42,7 +42,7 @@ extension LoginTests {
         #expect(!remote.closed.entries.isEmpty)
     }
 
-    @Test("can be stopped while it scans and while it waits")
+    @Test("a login by a device nearby can be stopped while it scans and while it waits")
     func cancelledWaiting() async throws {
         let scanning = login()
         let scan = try await transport.scans.wait { _ in true }
@@ -61,7 +61,7 @@ extension LoginTests {
         #expect(!remote.closed.entries.isEmpty)
     }
 
-    @Test("ends when its time is over, whatever it waits for")
+    @Test("a login by a device nearby ends when its time is over, whatever it waits for")
     func limit() async throws {
         stand(1, FakeRemote())
         let login = login {
@@ -78,7 +78,7 @@ extension LoginTests {
         await #expect(throws: ProximityError.notAuthorizedInTime) { try await login.value }
     }
 
-    @Test("fails with what the gateway says when the code is spent in vain")
+    @Test("a login by a device nearby fails with the gateway's reason when the code is spent in vain")
     func logInFails() async throws {
         stand(1, FakeRemote(.init(answer: "0")))
         let failure = GatewayFailure(code: "gateway.refused", message: "the code was used")
@@ -93,7 +93,7 @@ extension LoginTests {
     }
 
     @Test(
-        "tells why it cannot scan",
+        "a login by a device nearby says why it cannot scan",
         arguments: [
             (BluetoothError.noAdapter(name: ""), 650_010), (.blocked(adapter: "hci0", hard: true), 650_007),
             (.noPermission(operation: "scan"), 650_011), (.failed(operation: "scan", reason: "busy"), 650_013),
@@ -104,7 +104,7 @@ extension LoginTests {
         #expect(error?.numbers.ios == number)
     }
 
-    @Test("fails when the scan breaks off")
+    @Test("a login by a device nearby fails when the scan breaks off")
     func scanBreaks() async throws {
         let login = login()
         try await transport.scans.wait { _ in true }.feed.finish(throwing: BluetoothError.noAdapter(name: "hci0"))
@@ -112,7 +112,7 @@ extension LoginTests {
         #expect(error?.numbers.android == 101)
     }
 
-    @Test("refuses UUIDs that are none (MAG 8.6: 102)")
+    @Test("a login by a device nearby refuses invalid UUIDs (MAG 8.6: 102)")
     func invalidUUID() {
         let error = #expect(throws: ProximityError.self) {
             try ProximityLoginSettings(serviceUUID: "not a uuid", characteristicUUID: "\(characteristic)")

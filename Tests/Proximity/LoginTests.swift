@@ -35,7 +35,7 @@ struct LoginTests {
         await clock.advance(by: .seconds(2))
     }
 
-    @Test("scans, connects, subscribes, writes, reads 0, polls and logs in (MAG 8.2)")
+    @Test("a login by a device nearby scans, connects, subscribes, writes, reads 0, polls and logs in (MAG 8.2)")
     func whole() async throws {
         let remote = FakeRemote(.init(answer: "0"))
         stand(1, remote)
@@ -61,7 +61,7 @@ struct LoginTests {
         try await transport.scans.entries[0].ended.wait { _ in true }
     }
 
-    @Test("tells that the user is logged in before the connection has ended, which may take a while")
+    @Test("a login by a device nearby is reported before the connection has ended, which may take a while")
     func slowEnd() async throws {
         let remote = FakeRemote(.init(answer: "0"), hangsAt: .close)
         stand(1, remote)
@@ -81,7 +81,7 @@ struct LoginTests {
         #expect(remote.closed.entries.count == 1)
     }
 
-    @Test("asks the nearest of those seen in the window first, and the next when it cannot be reached")
+    @Test("a login nearby asks the nearest device of the window first, and the next when out of reach")
     func nearestFirst() async throws {
         stand(2, FakeRemote(.init(answer: "0")))
         gateway.behavior.withLock { $0.polls = [.success(true)] }
@@ -99,7 +99,7 @@ struct LoginTests {
         #expect(far?.numbers == ErrorNumbers(ios: 650_009))
     }
 
-    @Test("goes on to the next device where the characteristic is missing (MAG 8.6: 650016)")
+    @Test("a login nearby goes on to the next device where the characteristic is missing (MAG 8.6: 650016)")
     func characteristicMissing() async throws {
         stand(1, FakeRemote(.init(hasCharacteristic: false)))
         stand(2, FakeRemote(.init(answer: "0")))
@@ -115,7 +115,7 @@ struct LoginTests {
         #expect(failed?.numbers?.ios == 650_016)
     }
 
-    @Test("scans again when nobody could be reached, and asks nobody a third time")
+    @Test("a login nearby scans again when nobody could be reached, and asks nobody a third time")
     func again() async throws {
         let login = login()
         for attempt in 1...2 {
@@ -131,7 +131,7 @@ struct LoginTests {
         #expect(transport.connections.entries == [address(1), address(1)])
     }
 
-    @Test("fails when nobody is near before the time is over")
+    @Test("a login nearby fails when no device is near before the time is over")
     func nobody() async throws {
         let login = login()
         try await transport.scans.wait { _ in true }.see(1, -81)
@@ -142,7 +142,7 @@ struct LoginTests {
     }
 
     @Test(
-        "takes anything but 0 for a failure, with what it says (MAG checklist 37)",
+        "a login nearby takes anything but 0 for a failure, with what it says (MAG checklist 37)",
         arguments: [
             ("1", ProximityError.authorizationFailed(answer: "1")), ("2", .userDeclined(by: "the other device")),
             ("00", .authorizationFailed(answer: "00")), ("", .authorizationFailed(answer: "")),
@@ -157,7 +157,7 @@ struct LoginTests {
         #expect(transport.connections.entries.count == 1, "the answer is final")
     }
 
-    @Test("polls after 10 s and every 5 s where nothing can be subscribed to (MAG 8.2, 8.4)")
+    @Test("a login nearby polls after 10 s and every 5 s where it cannot subscribe (MAG 8.2, 8.4)")
     func fallback() async throws {
         stand(1, FakeRemote(.init(canSubscribe: false)))
         gateway.behavior.withLock { $0.polls = [.success(false), .success(false), .success(true)] }
@@ -173,7 +173,7 @@ struct LoginTests {
         try await recorder.log.wait(for: .polled(attempt: 2, of: 6))
     }
 
-    @Test("waits for the answer of a device that is there also after the last poll")
+    @Test("a login nearby waits for the answer of a device that is there even after the last poll")
     func lateAnswer() async throws {
         let remote = FakeRemote()
         stand(1, remote)
@@ -189,7 +189,7 @@ struct LoginTests {
         #expect(try await login.value == "alice")
     }
 
-    @Test("gives up after six polls when the device has left")
+    @Test("a login nearby gives up after six polls when the device has left")
     func leftEarly() async throws {
         let remote = FakeRemote()
         stand(1, remote)
@@ -204,7 +204,7 @@ struct LoginTests {
         await #expect(throws: ProximityError.notAuthorizedInTime) { try await login.value }
     }
 
-    @Test("goes on polling through errors, and tells of the last")
+    @Test("a login nearby goes on polling through errors, and reports the last")
     func pollingFails() async throws {
         let remote = FakeRemote()
         stand(1, remote)
@@ -225,7 +225,7 @@ struct LoginTests {
         #expect(error?.numbers.ios == 650_003)
     }
 
-    @Test("polls once however often the device says 0")
+    @Test("a login nearby polls once however often the device says 0")
     func repeated() async throws {
         let remote = FakeRemote()
         stand(1, remote)
@@ -240,7 +240,7 @@ struct LoginTests {
     }
 
     @Test(
-        "writes larger pieces where the connection carries them and it is allowed to",
+        "a login nearby writes larger pieces where the connection and the settings allow them",
         arguments: [(23, 20), (185, 182), (600, 512)])
     func largePieces(mtu: Int, size: Int) async throws {
         let remote = FakeRemote(.init(properties: [.write, .notify], mtu: mtu, answer: "0"))

@@ -17,7 +17,7 @@ struct QRCodeTests {
         #expect(longer.fullWidth <= 80)
     }
 
-    @Test("falls back to a lower correction where it would not fit the code, or the columns")
+    @Test("a QR code falls back to a lower correction where it would not fit the code, or the columns")
     func fallback() throws {
         #expect(try QRCode(String(repeating: "a", count: 1273)).correction == .high)
         #expect(try QRCode(String(repeating: "a", count: 1274)).correction == .quartile)
@@ -72,7 +72,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("says so when the terminal is too narrow for it")
+    @Test("a QR code says so when the terminal is too narrow for it")
     func tooWide() throws {
         let code = try QRCode(ownURL)
         let error = #expect(throws: ProximityError.qrCodeTooWide(columns: code.fullWidth, available: 40)) {
@@ -181,7 +181,7 @@ struct QRLoginTests {
         return (login, Task { [shown] in try await login.run { shown.append($0) } })
     }
 
-    @Test("shows auth_url verbatim, polls after 10 s and every 5 s, and logs in (MAG 7.3, MAG checklist 35)")
+    @Test("a login by a QR code shows auth_url verbatim and polls, first after 10 s (MAG 7.3, MAG checklist 35)")
     func whole() async throws {
         gateway.behavior.withLock { $0.polls = [.success(false), .success(true)] }
         let (_, login) = run()
@@ -204,7 +204,7 @@ struct QRLoginTests {
             ])
     }
 
-    @Test("gives up after six polls (MAG checklist 35)")
+    @Test("a login by a QR code gives up after six polls (MAG checklist 35)")
     func limit() async throws {
         let (_, login) = run()
         for poll in 1...6 {
@@ -218,7 +218,7 @@ struct QRLoginTests {
         #expect(event?.notification == "MASDeviceDidReceiveErrorFromProximityLoginNotification")
     }
 
-    @Test("tells that the gateway could not be asked (MAG 8.6: 650103)")
+    @Test("a login by a QR code reports that the gateway could not be asked (MAG 8.6: 650103)")
     func pollingFails() async throws {
         gateway.behavior.withLock { $0.polls = [.failure(GatewayFailure(code: "gateway.down", message: "it is down"))] }
         let (_, login) = run(PollingPlan(limit: 1))
@@ -228,7 +228,7 @@ struct QRLoginTests {
         #expect(error?.numbers.ios == 650_103)
     }
 
-    @Test("polls as it is told to")
+    @Test("a login by a QR code polls at the intervals it is given")
     func plan() async throws {
         gateway.behavior.withLock { $0.polls = [.success(true)] }
         let (_, login) = run(PollingPlan(first: .seconds(2), interval: .seconds(1), limit: 1))
@@ -249,7 +249,7 @@ struct QRLoginTests {
         try await recorder.log.wait(for: .qrCodeHidden)
     }
 
-    @Test("refuses what is no URL")
+    @Test("a login by a QR code refuses what is not a URL")
     func noURL() async throws {
         gateway.behavior.withLock { $0.authURL = "" }
         let (_, login) = run()

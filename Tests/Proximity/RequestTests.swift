@@ -36,9 +36,7 @@ struct RequestTests {
         }
     }
 
-    @Test(
-        "a proximity request is read as the reference clients write it, over several lines and without a name (MAG 8.2)"
-    )
+    @Test("a proximity request is read as reference clients write it, over lines and without name (MAG 8.2)")
     func foreignForms() throws {
         let pretty = "{\n  \"device_name\" : \"iPhone\",\n  \"provider_url\" : \"https:\\/\\/gw.lab.test\\/a\"\n}"
         #expect(
@@ -68,7 +66,7 @@ struct RequestTests {
         #expect(throws: ProximityError.requestRefused(.notUTF8)) { try ProximityRequest(parsing: bytes) }
     }
 
-    @Test("shows a name on one line of at most 64 characters, without what turns or hides text")
+    @Test("a proximity request shows a name on one line of at most 64 characters, without hiding characters")
     func displayName() {
         #expect(DisplayText.clean("  My\u{0}\u{1B}[31m  Phone\n\u{202E}txt\u{200B} ") == "My[31m Phone txt")
         #expect(DisplayText.clean(String(repeating: "é", count: 500)).unicodeScalars.count == 64)
@@ -87,7 +85,7 @@ struct RequestCollectorTests {
         return outcome
     }
 
-    @Test("collects bytes, so that a piece may end inside a character (MAG 8.2)")
+    @Test("the collector of a central's pieces lets a piece end inside a character (MAG 8.2)")
     func bytes() {
         let text = Array("{\"provider_url\":\"\(ownURL)\",\"device_name\":\"Küchenbrett öäü\"}".utf8)
         for size in 1...30 {
@@ -98,7 +96,7 @@ struct RequestCollectorTests {
         }
     }
 
-    @Test("takes EOM for the end only when it is a write by itself, and is empty after it (MAG 8.5)")
+    @Test("the collector of a central's pieces ends at an EOM written by itself, then is empty (MAG 8.5)")
     func endMark() {
         var collector = RequestCollector()
         #expect(collect([Array("EOM ".utf8), Array("xEOM".utf8)], &collector) == .incomplete)
@@ -107,7 +105,7 @@ struct RequestCollectorTests {
         #expect(collect(pieces(), &collector) == .request(ProximityRequest(providerURL: ownURL, deviceName: "Pixel")!))
     }
 
-    @Test("refuses more than 8 KiB, in however small pieces")
+    @Test("the collector of a central's pieces refuses more than 8 KiB, in however small pieces")
     func tooLong() {
         var collector = RequestCollector()
         #expect(collect([[UInt8](repeating: 32, count: 8192)], &collector) == .incomplete)
@@ -116,7 +114,7 @@ struct RequestCollectorTests {
         #expect(collector.receive([], now: now) == .refused(.tooLong))
     }
 
-    @Test("refuses what is not complete 30 s after its first piece")
+    @Test("the collector of a central's pieces refuses what is not complete 30 s after its first piece")
     func tooSlow() {
         var collector = RequestCollector()
         #expect(collector.receive([123], now: now) == .incomplete)

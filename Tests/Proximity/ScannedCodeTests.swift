@@ -19,13 +19,13 @@ struct ScannedCodeTests {
         return SessionAuthorizer(gateway: gateway, desk: desk, events: recorder.events)
     }
 
-    @Test("calls the gateway after consent (MAG 7.3)")
+    @Test("a scanned code is authorized at the gateway after consent (MAG 7.3)")
     func granted() async throws {
         try await authorizer(.grantAll).authorize(scanned: ownURL, name: "TV")
         #expect(gateway.authorized.entries == [ownURL])
     }
 
-    @Test("checks the origin before anybody is asked (MAG checklist 36)")
+    @Test("a scanned code's origin is checked before anybody is asked (MAG checklist 36)")
     func foreign() async throws {
         await #expect(throws: ProximityError.invalidAuthorizeURL(reason: "not a URL of this gateway")) {
             try await authorizer(.grantAll).authorize(scanned: "https://evil.test/a")
@@ -35,7 +35,7 @@ struct ScannedCodeTests {
         #expect(recorder.names == ["session-not-authorized"])
     }
 
-    @Test("does not call the gateway without consent")
+    @Test("a scanned code without consent causes no call of the gateway")
     func refused() async {
         await #expect(throws: ProximityError.nobodyToAsk) {
             try await authorizer(.refuseAll).authorize(scanned: ownURL)

@@ -9,7 +9,7 @@ import Testing
 
 /// How sharing begins, is interrupted, and ends.
 extension SharingServiceTests {
-    @Test("with one device to authorize, ends after it")
+    @Test("sharing with one device to authorize ends after it")
     func once() async throws {
         let (running, peripheral) = try await start(.once)
         peripheral.request(by: central(1))
@@ -20,7 +20,7 @@ extension SharingServiceTests {
         try await recorder.log.wait(for: .sharingStopped(.done))
     }
 
-    @Test("does not wait for a gateway that does not answer when it is to end")
+    @Test("sharing that is to end does not wait for a gateway that does not answer")
     func endsInTime() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
@@ -36,14 +36,14 @@ extension SharingServiceTests {
         #expect(records.entries.count == 1)
     }
 
-    @Test("for a time, ends after it")
+    @Test("sharing for a time ends after it")
     func lasting() async throws {
         let (running, _) = try await start(.lasting(.seconds(120)))
         await clock.advance(by: .seconds(120))
         #expect(try await running.value == .expired)
     }
 
-    @Test("ends at a double press")
+    @Test("sharing ends at a double press")
     func doublePress() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
@@ -54,14 +54,14 @@ extension SharingServiceTests {
             peripheral.acts.entries == [.notified(central(1), "2"), .stopped], "the requester is told before the end")
     }
 
-    @Test("that is ended while the radio is got ready ends as soon as it is")
+    @Test("sharing that is ended while the radio is got ready ends as soon as it is")
     func endedBeforeItBegan() async throws {
         gateway.behavior.withLock { $0.whenSessionIsAsked = { [sharing] in await sharing.stop() } }
         #expect(try await sharing.run(.endless) == .requested)
         #expect(transport.served.entries.first?.acts.entries == [.stopped])
     }
 
-    @Test("comes back when the radio does: interrupted, then started (MAG 8.6: −1, 12)")
+    @Test("sharing comes back when the radio does: interrupted, then started (MAG 8.6: −1, 12)")
     func interrupted() async throws {
         let (running, peripheral) = try await start()
         peripheral.feed.yield(.interrupted(.noAdapter(name: "hci0")))
@@ -75,7 +75,7 @@ extension SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("serves again when the radio gave up, until it succeeds")
+    @Test("sharing serves again when the radio gave up, until it succeeds")
     func served() async throws {
         let (running, peripheral) = try await start()
         peripheral.feed.yield(.connected(central(1)))
@@ -105,7 +105,7 @@ extension SharingServiceTests {
     }
 
     @Test(
-        "tells why it cannot begin",
+        "sharing says why it cannot begin",
         arguments: [
             (BluetoothError.noLowEnergy(adapter: "hci0"), 101), (.noAdapter(name: ""), 101),
             (.blocked(adapter: "hci0", hard: false), 100), (.noPermission(operation: "advertise"), 100),
@@ -118,7 +118,7 @@ extension SharingServiceTests {
         #expect(error?.message.contains(failure.message) == true)
     }
 
-    @Test("tells of an adapter that cannot advertise (MAG 8.6: 122)")
+    @Test("sharing reports an adapter that cannot advertise (MAG 8.6: 122)")
     func cannotAdvertise() async {
         transport.script.withLock { script in
             script.canAdvertise = false
@@ -128,7 +128,7 @@ extension SharingServiceTests {
         #expect(error?.numbers.android == 122)
     }
 
-    @Test("is done once at a time, and again after it ended")
+    @Test("sharing is done once at a time, and again after it ended")
     func twice() async throws {
         let (running, _) = try await start()
         await #expect(throws: ProximityError.sharingInProgress) { try await sharing.run(.once) }

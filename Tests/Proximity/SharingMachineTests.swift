@@ -35,7 +35,7 @@ struct SharingMachineTests {
         actions.compactMap { if case .notify(_, _, let answer, _) = $0 { answer } else { nil } }
     }
 
-    @Test("considers a request that came before the subscription (MAG 8.4)")
+    @Test("a shared session considers a request that came before the subscription (MAG 8.4)")
     func beforeSubscription() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -45,7 +45,7 @@ struct SharingMachineTests {
         #expect(tickets.first?.requester.address == "\(address(1))")
     }
 
-    @Test("keeps the pieces of several centrals apart (MAG 8.5)")
+    @Test("a shared session keeps the pieces of several centrals apart (MAG 8.5)")
     func apart() {
         var machine = machine()
         let (one, two) = (pieces("https://gw.lab.test:8443/1"), pieces("https://gw.lab.test:8443/2"))
@@ -57,7 +57,7 @@ struct SharingMachineTests {
         #expect(tickets(actions).map(\.url) == ["https://gw.lab.test:8443/1", "https://gw.lab.test:8443/2"])
     }
 
-    @Test("never considers the URL of another gateway (MAG checklist 36)")
+    @Test("a shared session never considers the URL of another gateway (MAG checklist 36)")
     func foreign() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -67,7 +67,7 @@ struct SharingMachineTests {
         #expect(answers(actions) == [.failed])
     }
 
-    @Test("answers 1 to what is no request (MAG 8.5)", arguments: ["hello", "{}", ""])
+    @Test("a shared session answers 1 to what is not a request (MAG 8.5)", arguments: ["hello", "{}", ""])
     func garbage(text: String) {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -76,7 +76,7 @@ struct SharingMachineTests {
         #expect(answers(actions) == [.failed])
     }
 
-    @Test("may be asked again on the same connection when nobody was asked")
+    @Test("a shared session may be asked again on the same connection when nobody was asked")
     func again() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -88,7 +88,7 @@ struct SharingMachineTests {
         }
     }
 
-    @Test("counts foreign URLs against whoever sends them alone: from many addresses they keep nobody else away")
+    @Test("foreign URLs count only against their sender, and from many addresses keep nobody else away")
     func foreignFromMany() {
         var machine = machine { $0.requestsPerMinute = 6 }
         for number in 0..<200 {
@@ -109,7 +109,7 @@ struct SharingMachineTests {
         #expect(refused == [.foreignGateway, .foreignGateway, .foreignGateway, .tooMany])
     }
 
-    @Test("knows who waits for an answer: those whose requests are under consideration")
+    @Test("a shared session knows who waits: those whose requests are under consideration")
     func waiting() {
         var machine = machine()
         for number in 1...2 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
@@ -121,7 +121,7 @@ struct SharingMachineTests {
     }
 
     @Test(
-        "answers 0, 1 or 2 (MAG 8.2)",
+        "a shared session answers 0, 1 or 2 (MAG 8.2)",
         arguments: [
             (SharingMachine.Verdict.authorized, SharingAnswer.authorized),
             (.failed(.authorizationFailed(answer: "down")), .failed),
@@ -137,7 +137,7 @@ struct SharingMachineTests {
         #expect(answers(machine.considered(ticket, verdict, now: now)) == [answer])
     }
 
-    @Test("hangs up a central that asks too often, also after it came back")
+    @Test("a shared session hangs up a central that asks too often, even after it came back")
     func tooOften() {
         var machine = machine()
         var refused: [RequestRefusal] = []
@@ -153,7 +153,7 @@ struct SharingMachineTests {
         #expect(actions.contains { if case .notify(_, _, .failed, hangUp: true) = $0 { true } else { false } })
     }
 
-    @Test("hangs up a central with too many requests on one connection")
+    @Test("a shared session hangs up a central with too many requests on one connection")
     func tooManyOnOne() {
         var machine = machine { $0.requestsPerMinute = 100 }
         _ = machine.receive(.connected(central(1)), now: now)
@@ -163,7 +163,7 @@ struct SharingMachineTests {
         #expect(write(pieces(), by: central(1), &machine, at: now).isEmpty)
     }
 
-    @Test("hangs up a central that floods it while its request is considered")
+    @Test("a shared session hangs up a central that floods it while its request is considered")
     func flood() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -177,7 +177,7 @@ struct SharingMachineTests {
         #expect(!machine.isWanted(ticket))
     }
 
-    @Test("hangs up a central whose request is too long")
+    @Test("a shared session hangs up a central whose request is too long")
     func tooLong() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -187,7 +187,7 @@ struct SharingMachineTests {
         #expect(actions.contains(.report(.centralHungUp("\(central(1))", .tooLong))))
     }
 
-    @Test("hangs up a central that says nothing, one that is too slow and one that stays, at their times")
+    @Test("a shared session hangs up silent, slow and lingering centrals at their times")
     func deadlines() {
         var machine = machine()
         let (silent, slow, done) = (central(1), central(2), central(3))
@@ -206,7 +206,7 @@ struct SharingMachineTests {
         #expect(machine.expire(now: now + .seconds(99)).isEmpty)
     }
 
-    @Test("does not hurry a central whose request a person looks at")
+    @Test("a shared session does not hurry a central whose request a person looks at")
     func patience() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -214,7 +214,7 @@ struct SharingMachineTests {
         #expect(machine.expire(now: now + .seconds(600)).isEmpty)
     }
 
-    @Test("has room for eight centrals")
+    @Test("a shared session has room for eight centrals")
     func room() {
         var machine = machine()
         for number in 1...8 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
@@ -226,7 +226,7 @@ struct SharingMachineTests {
         #expect(machine.receive(.connected(central(10)), now: now) == [.report(.centralConnected("\(central(10))"))])
     }
 
-    @Test("stops asking when the requester leaves, and tells that it could not be told")
+    @Test("a shared session stops asking when the requester leaves, and reports that it could not answer")
     func left() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -243,7 +243,7 @@ struct SharingMachineTests {
         #expect(answers(actions).isEmpty)
     }
 
-    @Test("with one device to authorize, ends when that one has read its answer and left")
+    @Test("a shared session for one device ends when that device has read its answer and left")
     func once() {
         var machine = SharingMachine(endsAfterOne: true) { _ in true }
         for number in 1...2 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
@@ -256,7 +256,7 @@ struct SharingMachineTests {
         #expect(machine.receive(.disconnected(central(1)), now: now).contains(.finish(.done)))
     }
 
-    @Test("ends when every central has its answer, and takes no more requests until then")
+    @Test("a shared session ends when every central has its answer, and takes no more requests until then")
     func end() {
         var machine = machine()
         for number in 1...2 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
@@ -272,7 +272,7 @@ struct SharingMachineTests {
         #expect(idle.end(.expired, now: now).last == .finish(.expired))
     }
 
-    @Test("with one device to authorize, ends also when that one stays")
+    @Test("a shared session for one device ends even when that device stays")
     func onceStays() {
         var machine = SharingMachine(endsAfterOne: true) { _ in true }
         _ = machine.receive(.connected(central(1)), now: now)

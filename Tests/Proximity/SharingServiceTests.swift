@@ -42,7 +42,7 @@ struct SharingServiceTests {
         return request
     }
 
-    @Test("asks for consent, then the gateway, then says 0 (MAG 8.5, MAG checklist 38)")
+    @Test("sharing a session asks for consent, then the gateway, then says 0 (MAG 8.5, MAG checklist 38)")
     func granted() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
@@ -64,7 +64,7 @@ struct SharingServiceTests {
         #expect(peripheral.acts.entries.last == .stopped)
     }
 
-    @Test("offers the service of MAG 8.1: write with and without response, notify and indicate")
+    @Test("sharing a session offers the service of MAG 8.1: writes of both kinds, notify and indicate")
     func offered() async throws {
         let (running, peripheral) = try await start()
         #expect(peripheral.service.uuid == service)
@@ -79,7 +79,7 @@ struct SharingServiceTests {
         #expect(peripheral.acts.entries == [.stopped])
     }
 
-    @Test("says 2 when a person declines, without the gateway")
+    @Test("sharing a session says 2 when a person declines, without the gateway")
     func declined() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
@@ -90,7 +90,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("says 2 when nobody answers in time")
+    @Test("sharing a session says 2 when nobody answers in time")
     func timedOut() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
@@ -101,7 +101,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("says 1 when the gateway does not follow, and records it")
+    @Test("sharing a session says 1 when the gateway does not follow, and records it")
     func gatewayFailed() async throws {
         gateway.behavior.withLock {
             $0.authorization = GatewayFailure(code: "gateway.refused", message: "session expired")
@@ -115,7 +115,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("is refused without a user session (MAG 8.6: 103)")
+    @Test("sharing a session is refused without a user session (MAG 8.6: 103)")
     func noSession() async {
         gateway.behavior.withLock {
             $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in")
@@ -126,7 +126,7 @@ struct SharingServiceTests {
         #expect(transport.served.entries.isEmpty)
     }
 
-    @Test("asks nobody when the user has logged out since")
+    @Test("sharing a session asks nobody when the user has logged out since")
     func loggedOut() async throws {
         let (running, peripheral) = try await start()
         gateway.behavior.withLock {
@@ -139,7 +139,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("asks nobody about the URL of another gateway (MAG checklist 36)")
+    @Test("sharing a session asks nobody about the URL of another gateway (MAG checklist 36)")
     func foreign() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1), "https://evil.test/auth")
@@ -151,7 +151,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("serves several centrals at once, and asks about one at a time")
+    @Test("sharing a session serves several centrals at once, and asks about one at a time")
     func several() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1), "https://gw.lab.test:8443/1", name: "one")
@@ -171,7 +171,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("withdraws the question when the requester leaves")
+    @Test("sharing a session withdraws the question when the requester leaves")
     func left() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
@@ -183,7 +183,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("says that the central could not be told (MAG 8.6: 123)")
+    @Test("sharing a session reports that the central could not be answered (MAG 8.6: 123)")
     func notNotified() async throws {
         let (running, peripheral) = try await start()
         peripheral.notifyFailure.withLock { $0 = .disconnected }
@@ -195,7 +195,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("does not hang up who waits for consent to tell a stranger that he is refused: he is hung up instead")
+    @Test("sharing a session hangs up a refused stranger rather than a central that waits for consent")
     func sparesWaiting() async throws {
         transport.script.withLock { $0.sendsToAll = true }
         let (running, peripheral) = try await start()
@@ -211,7 +211,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("asks nobody about a URL of this gateway that authorizes no device, and says 1")
+    @Test("sharing a session asks nobody about a gateway URL that authorizes no device, and says 1")
     func otherInterface() async throws {
         gateway.behavior.withLock {
             $0.form = GatewayFailure(code: "gateway.provider-url-invalid", message: "another interface")
@@ -226,7 +226,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("asks nobody again about a URL that a person refused, however it is spelled")
+    @Test("sharing a session asks nobody again about a URL that a person refused, however it is spelled")
     func respelled() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
@@ -246,7 +246,7 @@ struct SharingServiceTests {
         _ = try await next.value
     }
 
-    @Test("hangs up after its last word to a central that floods it")
+    @Test("sharing a session hangs up after its last answer to a central that floods it")
     func hungUp() async throws {
         let (running, peripheral) = try await start()
         peripheral.feed.yield(.connected(central(1)))
@@ -259,7 +259,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("hangs up a central that says nothing, after 30 s")
+    @Test("sharing a session hangs up a central that says nothing, after 30 s")
     func silent() async throws {
         let (running, peripheral) = try await start()
         peripheral.feed.yield(.connected(central(1)))

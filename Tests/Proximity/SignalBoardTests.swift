@@ -10,7 +10,7 @@ struct SignalBoardTests {
         board.see(Sighting(address: address(number), rssi: rssi))
     }
 
-    @Test("takes a signal that only just reaches the least (MAG 8.3)")
+    @Test("the board of signals takes a signal that only just reaches the least (MAG 8.3)")
     func least() {
         var board = SignalBoard(least: -80)
         #expect(near(&board, 1, -81) == .far(.init(address: address(1), name: nil, signal: -81)))
@@ -18,7 +18,7 @@ struct SignalBoardTests {
         #expect(board.nearest.map(\.address) == [address(2)])
     }
 
-    @Test("goes by the median of the last five, not by one lucky sighting")
+    @Test("the board of signals goes by the median of the last five, not by one lucky sighting")
     func median() {
         var board = SignalBoard(least: -70)
         for rssi in [-90, -91, -50, -92] { _ = near(&board, 1, rssi) }
@@ -28,14 +28,14 @@ struct SignalBoardTests {
         #expect(SignalBoard.median([-50, -90]) == -90, "who is in doubt is farther away")
     }
 
-    @Test("puts the nearest first, and of equals the one seen first")
+    @Test("the board of signals puts the nearest first, and of equals the one seen first")
     func order() {
         var board = SignalBoard(least: -80)
         for (number, rssi) in [(UInt8(1), -70), (2, -40), (3, -70), (4, -60)] { _ = near(&board, number, rssi) }
         #expect(board.nearest.map(\.address) == [address(2), address(4), address(1), address(3)])
     }
 
-    @Test("tells of a device once when it comes near")
+    @Test("the board of signals reports a device once when it comes near")
     func once() {
         var board = SignalBoard(least: -80)
         _ = near(&board, 1, -90)
@@ -46,7 +46,7 @@ struct SignalBoardTests {
         #expect(near(&board, 1, -50) == .known)
     }
 
-    @Test("takes a device whose strength is not known, after all whose is; one that is known to be far stays out")
+    @Test("the board of signals puts devices of unknown strength last, and leaves far ones out")
     func unknown() {
         var board = SignalBoard(least: -80)
         let (silent, weak, far) = (address(1), address(2), address(3))
@@ -59,7 +59,7 @@ struct SignalBoardTests {
         #expect(board.nearest.map(\.address) == [weak, silent])
     }
 
-    @Test("remembers at most 64 devices, and names fit to be shown")
+    @Test("the board of signals remembers at most 64 devices, and names fit to be shown")
     func bounds() {
         var board = SignalBoard(least: -80)
         for number in 0..<100 { _ = board.see(Sighting(address: address(UInt8(number)), rssi: -50, name: "a\u{7}b")) }

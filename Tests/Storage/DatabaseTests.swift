@@ -104,7 +104,7 @@ struct DatabaseTests {
         #expect(try database.notes() == ["b"])
     }
 
-    @Test("a database has the old state after a power cut within a transaction, and the new one after the commit")
+    @Test("a database has the old state after a power cut in a transaction, the new one after its commit")
     func powerCut() throws {
         let database = try workplace.open { _ in }
         try database.note("old")

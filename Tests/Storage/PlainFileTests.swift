@@ -10,7 +10,9 @@ struct PlainFileTests {
 
     init() throws { workplace = try Workplace() }
 
-    @Test("has the checksum of RFC 3720, whatever its length", arguments: [0, 1, 7, 8, 9, 31, 32, 33, 100])
+    @Test(
+        "a file beside a database has the checksum of RFC 3720, whatever its length",
+        arguments: [0, 1, 7, 8, 9, 31, 32, 33, 100])
     func checksum(count: Int) {
         func slow(_ bytes: [UInt8]) -> UInt32 {
             ~bytes.reduce(~UInt32(0)) { value, byte in
@@ -23,7 +25,7 @@ struct PlainFileTests {
         #expect(bytes.withUnsafeBytes(CRC32C.checksum) == slow(bytes))
     }
 
-    @Test("is refused where it is a link, a folder or open to others")
+    @Test("a file beside a database is refused where it is a link, a folder or open to others")
     func refusals() throws {
         let path = workplace.path + "-1"
         _ = try PlainFile(path, creating: true, of: workplace.path)
@@ -38,7 +40,7 @@ struct PlainFileTests {
         }
     }
 
-    @Test("is set aside under a name of its own, and is erased")
+    @Test("a file beside a database is set aside under a name of its own, and is erased")
     func names() throws {
         let path = workplace.path + "-1"
         let file = try PlainFile(path, creating: true, of: workplace.path)

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Storage
 
-@Suite("A damaged database")
+@Suite("Quarantine of a damaged database")
 struct QuarantineTests {
     let workplace = try! Workplace()  // Without a temporary directory there is nothing to test.
     /// 2026-11-21T02:03:04Z
     let now = Date(timeIntervalSince1970: 1_795_226_584)
 
-    @Test("a damaged database is set aside completely under a dated name with its log and index, and a new one created")
+    @Test("a damaged database is set aside under a dated name with log and index, and a new one created")
     func setAside() throws {
         let garbage = Data(repeating: 0x41, count: 5000)
         try workplace.write(garbage)
@@ -42,7 +42,7 @@ struct QuarantineTests {
     }
 
     @Test(
-        "of damaged files that were set aside, the newest stay when there is another, and all are erased when told to")
+        "the newest damaged files stay set aside when there is another, and all are erased on request")
     func bounded() throws {
         func damaged() -> [String] { SetAsideFiles.paths(of: workplace.path).map { String($0.suffix(22)) } }
         for day in 1...9 {

@@ -59,11 +59,11 @@ struct FieldTests {
     }
 }
 
-@Suite("A seal")
+@Suite("A seal of the vault")
 struct SealTests {
     let entry = Manifest.Entry(kind: .token, version: 1)
 
-    @Test("opens only for the vault, name, kind and version it was made for")
+    @Test("a seal opens only for the vault, name, kind and version it was made for")
     func label() throws {
         let key = try SecretBytes.random(32)
         let seal = Seal(vaultID: [1], dataKey: key)
@@ -76,7 +76,7 @@ struct SealTests {
         #expect(try seal.open(sealed, as: token, Manifest.Entry(kind: .token, version: 2)) == nil)
     }
 
-    @Test("of a record is never taken for a manifest")
+    @Test("a seal of a record is never taken for a manifest")
     func purpose() throws {
         let seal = Seal(vaultID: [1], dataKey: try SecretBytes.random(32))
         let sealed = try seal.seal(SecretBytes(Manifest().encoded()), as: token, entry)

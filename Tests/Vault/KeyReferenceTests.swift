@@ -4,7 +4,9 @@ import Testing
 
 @Suite("A key reference")
 struct KeyReferenceTests {
-    @Test("is read as it is written", arguments: ["software:device", "software:0", "software:a-b-3f2a9c01d4e7b65a"])
+    @Test(
+        "a key reference is read as it is written",
+        arguments: ["software:device", "software:0", "software:a-b-3f2a9c01d4e7b65a"])
     func roundTrip(text: String) throws {
         let reference = try #require(KeyReference(text))
         #expect(reference.keeper == .software)
@@ -13,7 +15,7 @@ struct KeyReferenceTests {
     }
 
     @Test(
-        "is nothing else",
+        "a text of any other form is not a key reference",
         arguments: [
             "", ":", "software", "software:", ":device", "tpm:device", "Software:device", "software:Device",
             " software:device",
@@ -23,13 +25,13 @@ struct KeyReferenceTests {
         ])
     func refused(text: String) { #expect(KeyReference(text) == nil) }
 
-    @Test("may have a name of 64 characters")
+    @Test("a key reference may have a name of 64 characters")
     func longest() {
         let name = String(repeating: "a", count: KeyReference.nameLimit)
         #expect(KeyReference("software:\(name)")?.name == name)
     }
 
-    @Test("is new each time, and says what the key is for")
+    @Test("a key reference is new each time, and says what the key is for")
     func fresh() throws {
         let made = try (0..<100).map { _ in try #require(try KeyReference.fresh(.software, label: "device")) }
         #expect(Set(made).count == 100)

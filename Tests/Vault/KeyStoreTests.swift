@@ -17,7 +17,9 @@ struct KeyStoreTests {
 
     // MARK: Make, find, delete
 
-    @Test("finds a key by its reference after a restart", arguments: [PrivateKey.Algorithm.p256, .rsa(bits: 2048)])
+    @Test(
+        "the key store finds a key by its reference after a restart",
+        arguments: [PrivateKey.Algorithm.p256, .rsa(bits: 2048)])
     func found(_ algorithm: PrivateKey.Algorithm) async throws {
         let vault = try await desk.open()
         let made = try await vault.keys(of: scope).make(algorithm, label: "device")
@@ -29,7 +31,7 @@ struct KeyStoreTests {
         #expect(try await keys.references() == [made.reference])
     }
 
-    @Test("takes a key that a test gives it once, if nobody else could read it")
+    @Test("the key store takes a key from a test once, if nobody else could read it")
     func given() throws {
         let file = URL(filePath: desk.directory + "/given.key")
         let key = try PrivateKey(generating: .p256)
@@ -45,7 +47,7 @@ struct KeyStoreTests {
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test("never gives two keys one name, and knows nothing of another scope's keys")
+    @Test("the key store never gives two keys one name, and knows nothing of another scope's keys")
     func apart() async throws {
         let vault = try await desk.open()
         let (keys, others) = (vault.keys(of: scope), vault.keys(of: "other.example:443/"))
@@ -59,7 +61,7 @@ struct KeyStoreTests {
         #expect(try await keys.references().count == 2)
     }
 
-    @Test("removes a key, and one that is not there without an error")
+    @Test("the key store removes a key, and one that is not there without an error")
     func removed() async throws {
         let vault = try await desk.open()
         let keys = vault.keys(of: scope)
@@ -70,7 +72,7 @@ struct KeyStoreTests {
         try await vault.commit(keys.removal(of: made.reference))
     }
 
-    @Test("removes a key and its reference in one commit, or neither")
+    @Test("the key store removes a key and its reference in one commit, or neither")
     func removedTogether() async throws {
         let vault = try await desk.open()
         let keys = vault.keys(of: scope)
@@ -92,7 +94,7 @@ struct KeyStoreTests {
         #expect(try await vault.names(scope: scope) == [])
     }
 
-    @Test("makes no key for a label that no reference can have", arguments: ["", "Device", "a:b"])
+    @Test("the key store makes no key for a label that no reference can have", arguments: ["", "Device", "a:b"])
     func label(_ label: String) async throws {
         let vault = try await desk.open()
         let error = VaultError.nameNotAllowed(name: RecordName(scope: scope, name: label), kind: .privateKey)
@@ -102,7 +104,7 @@ struct KeyStoreTests {
 
     // MARK: After a crash
 
-    @Test("sweeps a key that a crash left without a record that names it, and keeps the others")
+    @Test("the key store sweeps a key that a crash left without a record that names it, and no others")
     func swept() async throws {
         var kept: KeyReference
         do {
@@ -128,7 +130,7 @@ struct KeyStoreTests {
         #expect(try await vault.faults() == [])
     }
 
-    @Test("sweeps a key that cannot be read")
+    @Test("the key store sweeps a key that cannot be read")
     func sweptDamaged() async throws {
         let keys = try await desk.open().keys(of: scope)
         let made = try await keys.make(.p256, label: "device")
@@ -141,7 +143,7 @@ struct KeyStoreTests {
 
     // MARK: Who reads a key
 
-    @Test("alone reads keys: as records they are refused, those of the layout of old too")
+    @Test("the key store alone reads keys: as records they are refused, even those of the old layout")
     func notARecord() async throws {
         let vault = try await desk.open()
         let name = try await vault.keys(of: scope).make(.p256, label: "device").reference.record(in: scope)
@@ -157,7 +159,9 @@ struct KeyStoreTests {
         #expect(try await vault.faults() == [])
     }
 
-    @Test("says so when what lies in a key's place is not a key", arguments: [RecordKind.privateKey, .token])
+    @Test(
+        "the key store says so when what lies in a key's place is not a key",
+        arguments: [RecordKind.privateKey, .token])
     func invalid(kind: RecordKind) async throws {
         let vault = try await desk.open()
         let name = try reference().record(in: scope)
@@ -169,7 +173,7 @@ struct KeyStoreTests {
 
     // MARK: Taking over
 
-    @Test("takes a key over from a record of old, together with what names it")
+    @Test("the key store takes a key over from an old record, together with what names it")
     func adopted() async throws {
         let vault = try await desk.open()
         let key = try PrivateKey(generating: .p256)
@@ -185,7 +189,7 @@ struct KeyStoreTests {
         }
     }
 
-    @Test("takes over nothing that is not a key, nor over another key, and then the whole commit is off")
+    @Test("the key store takes over nothing but keys, nor over another key, and then the commit is off")
     func notAdopted() async throws {
         let vault = try await desk.open()
         let made = try await vault.keys(of: scope).make(.p256, label: "device").reference
@@ -208,7 +212,7 @@ struct KeyStoreTests {
     }
 
     @Test(
-        "taking over a damaged record fails as reading it does",
+        "the key store fails to take over a damaged record as reading it does",
         arguments: [
             ("UPDATE record SET sealed = zeroblob(100) WHERE name = 'device-key'", "vault.record-damaged"),
             ("DELETE FROM record WHERE name = 'device-key'", "vault.record-missing"),

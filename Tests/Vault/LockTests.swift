@@ -12,7 +12,7 @@ struct LockTests {
     let desk = try! Desk()  // Without a temporary directory there is nothing to test.
     private let passphrase = Passphrase(SecretBytes(utf8: "correct horse battery"), cost: lightCost)
 
-    @Test("refuses to read and to write, and does both again when it is unlocked")
+    @Test("a locked vault refuses to read and write, and does both again when it is unlocked")
     func lockAndUnlock() async throws {
         let vault = try await desk.open()
         let made = try await vault.keys(of: token.scope).make(.p256, label: "device")
@@ -43,7 +43,7 @@ struct LockTests {
         #expect(try await vault.faults() == [])
     }
 
-    @Test("stays locked when no key fits, and is unlocked by whichever of its slots")
+    @Test("a locked vault stays locked when no key fits, and is unlocked by whichever of its slots")
     func otherSlot() async throws {
         let vault = try await desk.open()
         try await vault.add(passphrase)
@@ -62,7 +62,7 @@ struct LockTests {
         #expect(await vault.state == .unlocked)
     }
 
-    @Test("says every change of its state, once each, and that it was closed as the last")
+    @Test("a vault says every change of its lock, once each, and that it was closed as the last")
     func states() async throws {
         let vault = try await desk.open()
         let states = vault.states.subscribe()
@@ -83,7 +83,7 @@ struct LockTests {
         await #expect(throws: VaultError.closed(path: desk.path)) { try await vault.record(token) }
     }
 
-    @Test("notices that an earlier state of the file was put back meanwhile")
+    @Test("a locked vault notices that an earlier state of the file was put back meanwhile")
     func rolledBack() async throws {
         let vault = try await desk.open()
         try await vault.put(token, "a")
@@ -97,7 +97,7 @@ struct LockTests {
         #expect(await vault.state == .locked)
     }
 
-    @Test("ends a commit under way as a whole or refuses it, and readers get the error")
+    @Test("locking a vault ends a commit under way as a whole or refuses it, and readers get the error")
     func underWay() async throws {
         let vault = try await desk.open()
         let pair = ["first", "second"].map { RecordName(scope: "", name: $0) }
@@ -126,7 +126,7 @@ struct LockTests {
         #expect(try await vault.faults() == [])
     }
 
-    @Test("has no data key in memory")
+    @Test("a locked vault has no data key in memory")
     func wiped() async throws {
         let vault = try await desk.open()
         try await vault.put(token, "a")

@@ -21,7 +21,7 @@ struct RecordTests {
         #expect(try await again.record(RecordName(scope: "", name: "token")) == nil)
     }
 
-    @Test("rise in version with every write, and never take a version twice")
+    @Test("records of the vault rise in version with every write, and never take a version twice")
     func versions() async throws {
         let vault = try await desk.open()
         try await vault.put(token, "a")
@@ -58,7 +58,7 @@ struct RecordTests {
         #expect(try await vault.faults() == [])
     }
 
-    @Test("take changes in their order, the last one counts")
+    @Test("records of the vault take changes in their order, and the last one counts")
     func order() async throws {
         let vault = try await desk.open()
         try await vault.commit([
@@ -81,7 +81,7 @@ struct RecordTests {
     }
 
     @Test(
-        "need a printable name of at most 255 bytes",
+        "records of the vault need a printable name of at most 255 bytes",
         arguments: [
             RecordName(scope: "", name: ""), RecordName(scope: "", name: String(repeating: "n", count: 256)),
             RecordName(scope: "", name: "caf\u{e9}"), RecordName(scope: "a\u{0}b", name: "n"),
@@ -119,7 +119,7 @@ struct RecordTests {
         #expect(try await vault.names(scope: "").count == 4096)
     }
 
-    @Test("leave neither content nor key in the clear in any file, present or removed")
+    @Test("records of the vault leave neither content nor key in the clear in any file")
     func sealed() async throws {
         let secret = "the-words-of-the-secret"
         let vault = try await desk.open()

@@ -20,7 +20,7 @@ struct SlotKeyTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: desk.keyPath)) == key)
     }
 
-    @Test("a development key file has its name only when it is whole; what a crash left of a draft is made anew")
+    @Test("a development key file has its name only when whole, and a crash's draft is made anew")
     func draft() async throws {
         try desk.write(Data([1, 2, 3]), to: desk.keyPath + ".new")
         try await desk.fill((token, "a"))
@@ -172,7 +172,7 @@ struct SlotKeyTests {
     }
 
     @Test(
-        "a slot that asks scrypt for too much, or for nonsense, is refused at once", .timeLimit(.minutes(5)),
+        "a vault slot that asks scrypt for too much, or for nonsense, is refused at once", .timeLimit(.minutes(5)),
         arguments: [
             ScryptCost(n: 1 << 23, r: 8, p: 1), ScryptCost(n: 1 << 15, r: 32, p: 1), ScryptCost(n: 1 << 15, r: 8, p: 5),
             ScryptCost(n: 1 << 15, r: .max, p: 1), ScryptCost(n: 3, r: 8, p: 1), ScryptCost(n: 0, r: 8, p: 1),

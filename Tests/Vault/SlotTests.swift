@@ -20,7 +20,7 @@ struct SlotTests {
         try desk.write(Data(bytes), to: desk.directory + "/credentials/vault-key", mode: 0o440)
     }
 
-    @Test("open by credential, by passphrase and by development key, whichever is offered")
+    @Test("vault slots open by credential, by passphrase and by development key, whichever is offered")
     func each() async throws {
         try giveCredential()
         let vault = try await desk.open(with: credential, passphrase, desk.key, creating: true)
@@ -36,14 +36,14 @@ struct SlotTests {
         }
     }
 
-    @Test("open with the second key where the first cannot be read")
+    @Test("vault slots open with the second key where the first cannot be read")
     func fallback() async throws {
         await (try desk.open(with: passphrase, creating: true)).close()
         let vault = try await desk.open(with: credential, passphrase)
         #expect(try await vault.openedBy().kind == .passphrase)
     }
 
-    @Test("are added and removed; a removed one opens no more")
+    @Test("vault slots are added and removed, and a removed one opens no more")
     func addAndRemove() async throws {
         let vault = try await desk.open()
         let first = try await vault.openedBy().id
@@ -61,7 +61,7 @@ struct SlotTests {
         await (try desk.open(with: passphrase)).close()
     }
 
-    @Test("keep the last one, also when the others are damaged")
+    @Test("vault slots keep the last one, even when the others are damaged")
     func last() async throws {
         let vault = try await desk.open()
         let first = try await vault.openedBy().id
@@ -73,7 +73,7 @@ struct SlotTests {
         try await vault.remove(slot: second.id)
     }
 
-    @Test("are wrapped anew under another passphrase, and the old one opens no more")
+    @Test("vault slots are wrapped anew under another passphrase, and the old one opens no more")
     func rewrap() async throws {
         let vault = try await desk.open(with: passphrase, creating: true)
         try await vault.put(token, "a")
@@ -90,14 +90,15 @@ struct SlotTests {
         #expect(try await desk.open(with: new).text(token) == "a")
     }
 
-    @Test("are at most sixteen")
+    @Test("vault slots are at most sixteen")
     func number() async throws {
         let vault = try await desk.open()
         for _ in 1..<16 { try await vault.add(desk.key) }
         await #expect(throws: VaultError.tooManySlots(path: desk.path, limit: 16)) { try await vault.add(desk.key) }
     }
 
-    @Test("tell a wrong key from a byte that flipped", arguments: ["kind", "parameters", "wrapped", "digest"])
+    @Test(
+        "vault slots tell a wrong key from a byte that flipped", arguments: ["kind", "parameters", "wrapped", "digest"])
     func flipped(column: String) async throws {
         await (try desk.open(with: passphrase, creating: true)).close()
         let wrong = Passphrase(SecretBytes(utf8: "wrong"), cost: lightCost)
@@ -117,7 +118,7 @@ struct SlotTests {
         }
     }
 
-    @Test("that are damaged do not keep another from opening")
+    @Test("a damaged vault slot does not keep another from opening")
     func damagedBesideSound() async throws {
         await (try desk.open(with: passphrase, desk.key, creating: true)).close()
         try desk.tamper("UPDATE slot SET wrapped = zeroblob(60) WHERE kind = 'passphrase'")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Vault
 
-@Suite("Somebody who changes the vault's file is noticed when")
+@Suite("Tampering with the vault's file")
 struct TamperingTests {
     let desk = try! Desk()  // Without a temporary directory there is nothing to test.
 
@@ -17,7 +17,9 @@ struct TamperingTests {
         await vault.close()
     }
 
-    @Test("a byte of a record flips, anywhere in it; the other records stay readable", arguments: [0, 15, -1])
+    @Test(
+        "a flipped byte of a record is noticed, anywhere in it, and the other records stay readable",
+        arguments: [0, 15, -1])
     func flippedRecord(index: Int) async throws {
         try await desk.fill((token, "a secret token"))
         let count = try desk.column("SELECT sealed FROM record").count
@@ -30,14 +32,14 @@ struct TamperingTests {
         try await expect(.recordDamaged(name: token))
     }
 
-    @Test("a record becomes shorter than any sealed one")
+    @Test("a record that becomes shorter than any sealed one is noticed")
     func shortRecord() async throws {
         try await desk.fill((token, "a"))
         try desk.tamper("UPDATE record SET sealed = x'00'")
         try await expect(.recordDamaged(name: token))
     }
 
-    @Test("two records change places")
+    @Test("two records that change places are noticed")
     func swapped() async throws {
         try await desk.fill((token, "token"), (deviceKey, "key"))
         try desk.tamper("CREATE TABLE kept AS SELECT * FROM record")
@@ -47,7 +49,7 @@ struct TamperingTests {
         await #expect(throws: VaultError.recordDisplaced(name: token)) { try await vault.record(token) }
     }
 
-    @Test("two records change names")
+    @Test("two records that change names are noticed")
     func renamed() async throws {
         try await desk.fill((token, "token"), (RecordName(scope: token.scope, name: "other"), "other"))
         try desk.tamper("UPDATE record SET name = name || '-'")
@@ -56,14 +58,14 @@ struct TamperingTests {
         await #expect(throws: VaultError.recordDisplaced(name: token)) { try await vault.record(token) }
     }
 
-    @Test("a record is given another kind")
+    @Test("a record that is given another kind is noticed")
     func otherKind() async throws {
         try await desk.fill((token, "token"))
         try desk.tamper("UPDATE record SET kind = 'configuration'")
         try await expect(.recordDisplaced(name: token))
     }
 
-    @Test("one record is put back to an earlier state")
+    @Test("a record that is put back to an earlier state is noticed")
     func rolledBack() async throws {
         try await desk.fill((token, "first"))
         try desk.tamper("CREATE TABLE kept AS SELECT * FROM record")
@@ -75,7 +77,7 @@ struct TamperingTests {
         try await expect(.recordDamaged(name: token))
     }
 
-    @Test("a removed record is put back, also under the name of a new one")
+    @Test("a removed record that is put back is noticed, even under the name of a new one")
     func resurrected() async throws {
         try await desk.fill((token, "first"))
         try desk.tamper("CREATE TABLE kept AS SELECT * FROM record")
@@ -89,7 +91,7 @@ struct TamperingTests {
         try await expect(.recordRolledBack(name: token))
     }
 
-    @Test("a record is taken out")
+    @Test("a record that is taken out is noticed")
     func takenOut() async throws {
         try await desk.fill((token, "token"))
         try desk.tamper("DELETE FROM record")
@@ -100,7 +102,7 @@ struct TamperingTests {
         #expect(try await vault.faults() == [])
     }
 
-    @Test("the list of records is put back to an earlier state")
+    @Test("a list of records that is put back to an earlier state is noticed")
     func oldManifest() async throws {
         try await desk.fill((token, "first"))
         let manifest = try desk.column("SELECT manifest FROM vault")
@@ -109,14 +111,14 @@ struct TamperingTests {
         try await expect(.recordRolledBack(name: token))
     }
 
-    @Test("a byte of the list of records flips")
+    @Test("a flipped byte of the list of records is noticed")
     func flippedManifest() async throws {
         try await desk.fill((token, "token"))
         try desk.flip("manifest", of: "vault")
         await #expect(throws: VaultError.manifestDamaged(path: desk.path)) { try await desk.open() }
     }
 
-    @Test("the whole file is put back under a running agent")
+    @Test("a vault file that is put back under a running agent is noticed")
     func rolledBackWhileOpen() async throws {
         let vault = try await desk.open()
         try await vault.put(token, "first")
@@ -129,7 +131,7 @@ struct TamperingTests {
         await #expect(throws: VaultError.manifestRolledBack(path: desk.path)) { try await vault.put(token, "third") }
     }
 
-    @Test("a record of another vault is put in, with the same name, kind and version")
+    @Test("a record of another vault is noticed, even with the same name, kind and version")
     func otherVault() async throws {
         let other = try Desk()
         try await desk.fill((token, "ours"))

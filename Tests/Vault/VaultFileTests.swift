@@ -116,7 +116,7 @@ struct VaultFileTests {
         #expect(try await vault.faults() == [])
     }
 
-    @Test("closed under the vault gives nothing more")
+    @Test("a vault file that is closed under the vault gives nothing more")
     func closed() async throws {
         let vault = try await desk.open()
         await vault.close()

@@ -48,14 +48,14 @@ struct CatalogueTests {
     private static let types: [any Explained.Type] =
         Catalogue.types + [UsageError.self, InputError.self, Declined.self, MPinChoiceError.self, WaitError.self]
 
-    @Test("has every type that explains itself")
+    @Test("the catalogue has every type that explains itself")
     func everyType() {
         let found = Sources.explainedTypes
         #expect(found.count > 10)
         #expect(found == Set(Self.types.map { "\($0)" }))
     }
 
-    @Test("has an example of every case, so that no code is forgotten", arguments: types.indices)
+    @Test("the catalogue has an example of every case, so that no code is forgotten", arguments: types.indices)
     func cases(index: Int) throws {
         let type = Self.types[index]
         let declared = try Sources.cases(of: "\(type)")
@@ -71,7 +71,7 @@ struct CatalogueTests {
         enumCaseName(value).map { String(cString: $0) } ?? ""
     }
 
-    @Test("says of each error what a person and a program can use", arguments: types.indices)
+    @Test("the catalogue says of each error what a person and a program can use", arguments: types.indices)
     func content(index: Int) {
         for explanation in Self.types[index].examples.map({ ($0 as any Explained).explanation }) {
             #expect(explanation.code.wholeMatch(of: /[a-z-]+\.[a-z0-9-]+/) != nil, "\(explanation.code)")
@@ -81,7 +81,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("knows one kind for each code, whichever type says it")
+    @Test("the catalogue knows one kind for each code, whichever type says it")
     func oneKind() {
         let all = Self.types.flatMap { $0.examples.map { ($0 as any Explained).explanation } }
         for (code, said) in Dictionary(grouping: all, by: \.code) {
@@ -89,7 +89,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("has every event that the sources name")
+    @Test("the catalogue has every event that the sources name")
     func events() throws {
         let family = /"((?:agent|broker|button|gateway|outbox|prompt|proximity|sensor|vault|items)\.[a-z-]+)"/
         let agent = Sources.all.filter { $0.path.hasPrefix("Agent/") }.map(\.text)
@@ -111,7 +111,7 @@ struct CatalogueTests {
     }
 
     @Test(
-        "finds numbers whole, by their last three digits and as the public clients call them, and statuses of M-Pin",
+        "the catalogue finds numbers whole, by three digits or as public clients call them, and M-Pin statuses",
         arguments: [
             ("1000105", ["gateway.device-already-registered"]),
             ("105", ["gateway.device-already-registered", "items.vault-failed"]),
@@ -130,7 +130,7 @@ struct CatalogueTests {
     }
 
     @Test(
-        "names the nearest of what does not exist",
+        "the catalogue names the nearest of what does not exist",
         arguments: [
             ("vault.no-slot-open", "vault.no-slot-opens"), ("VAULT.NO-SLOT", "vault.no-slot-opens"),
             ("brokr.failed", "broker.failed"),
@@ -140,12 +140,14 @@ struct CatalogueTests {
         #expect(NearNames.nearest(to: typed, among: Explain.catalogue.entries.map(\.name)).first == meant)
     }
 
-    @Test("offers nothing for what is like nothing", arguments: ["xyzzy", "", "q", "zzzzzzzzzzzzzzzzzzzzzzzz"])
+    @Test(
+        "the catalogue offers nothing for a name that is like nothing",
+        arguments: ["xyzzy", "", "q", "zzzzzzzzzzzzzzzzzzzzzzzz"])
     func nothingNear(typed: String) {
         #expect(NearNames.nearest(to: typed, among: Explain.catalogue.entries.map(\.name)) == [])
     }
 
-    @Test("stands by its kinds in the page of the local API, with the statuses that they have")
+    @Test("the catalogue's kinds are in the page of the local API, with the statuses that they have")
     func page() throws {
         let page = try Sources.text("Config/local-api.md")
         for kind in ExplanationKind.allCases {
@@ -154,7 +156,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("has each code in the page of the local API by the HTTP status that it has there")
+    @Test("the catalogue's codes are in the page of the local API by the HTTP status that each has there")
     func codesOfPage() throws {
         var count = 0
         for line in try Sources.text("Config/local-api.md").split(separator: "\n") {

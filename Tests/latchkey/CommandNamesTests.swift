@@ -6,7 +6,7 @@ import Testing
 @Suite("Commands that are not there")
 struct CommandNamesTests {
     @Test(
-        "are answered with the one that was likely meant",
+        "a command that does not exist is answered with the one that was likely meant",
         arguments: [
             (["statsu"], "latchkey status"), (["enrol"], "latchkey enroll"), (["sub", "x"], "latchkey subscribe"),
             (["board", "lits"], "latchkey board list"), (["help", "publsh"], "latchkey publish"),
@@ -23,7 +23,7 @@ struct CommandNamesTests {
     }
 
     @Test(
-        "are not seen in arguments and options",
+        "names of commands are not looked for in arguments and options",
         arguments: [
             [], ["status"], ["publish", "statsu", "x"], ["help"], ["help", "board", "list"], ["--bogus"],
             ["board", "--help"], ["consent"],

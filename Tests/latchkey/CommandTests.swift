@@ -6,7 +6,7 @@ import Testing
 
 @testable import latchkey
 
-@Suite("What the command prints and how it ends")
+@Suite("Output and exit status of the command")
 struct CommandTests {
     /// As it is here, and as it is when the daemon says it.
     private func statuses(of code: String) throws -> Set<Int32> {
@@ -16,7 +16,7 @@ struct CommandTests {
     }
 
     @Test(
-        "the exit status is of sysexits.h, by the kind of the error",
+        "the exit status of a command is of sysexits.h, by the kind of the error",
         arguments: [
             ("local-api.daemon-not-running", 69), ("local-api.no-answer", 69), ("local-api.access-denied", 77),
             ("agent.topic-reserved", 77), ("local-api.not-found", 64),
@@ -41,7 +41,7 @@ struct CommandTests {
     }
 
     @Test(
-        "a value of a query is percent-encoded but for what RFC 3986 leaves as it is",
+        "the command percent-encodes a value of a query but for what RFC 3986 leaves as it is",
         arguments: [
             ("abcXYZ019-._~", "abcXYZ019-._~"), ("a/b", "a%2Fb"), ("+/#", "%2B%2F%23"), ("a b&c=d", "a%20b%26c%3Dd"),
             ("Tür", "T%C3%BCr"),
@@ -53,7 +53,7 @@ struct CommandTests {
     }
 
     @Test(
-        "an age is told in its two largest units",
+        "the command shows an age in its two largest units",
         arguments: [
             (0, "0 s"), (59, "59 s"), (60, "1 min 0 s"), (3599, "59 min 59 s"), (3600, "1 h 0 min"),
             (86_399, "23 h 59 min"),
@@ -63,7 +63,7 @@ struct CommandTests {
         #expect(Age(seconds: seconds).description == text)
     }
 
-    @Test("fields stand in two columns, and those without a value are left out")
+    @Test("the command prints fields in two columns, and leaves out those without a value")
     func fields() {
         var fields = Fields()
         fields.add("gateway", "gw.example")
@@ -74,7 +74,7 @@ struct CommandTests {
         #expect(Fields().text == "")
     }
 
-    @Test("an event is one line: time, name, details in order")
+    @Test("the command prints an event on one line: time, name, details in order")
     func eventLine() {
         let event = LocalEvent(
             name: "broker.failed",
@@ -87,7 +87,7 @@ struct CommandTests {
         )
     }
 
-    @Test("an event that has a message reads as a sentence, with the zone of its time and its name for programs")
+    @Test("the command prints an event with a message as a sentence, with zone and name")
     func eventMessage() {
         let event = LocalEvent(
             name: "broker.failed",
@@ -103,7 +103,7 @@ struct CommandTests {
     }
 
     @Test(
-        "numbers are scaled for people, and nouns agree with them",
+        "the command scales numbers for people, and its nouns agree with them",
         arguments: [
             (24_154_005_504, "B", "22.5 GiB"), (512, "B", "512 B"), (0, "B", "0 B"), (5.37, "count", "5.37"),
             (45, "Cel", "45 °C"),
@@ -114,21 +114,21 @@ struct CommandTests {
         #expect([shown.value, shown.unit].filter { !$0.isEmpty }.joined(separator: " ") == text)
     }
 
-    @Test("counts agree with their nouns, and bytes have a unit that fits")
+    @Test("the command's counts agree with their nouns, and bytes have a unit that fits")
     func counts() {
         #expect([0, 1, 2].map { Amount.of($0, "message") } == ["0 messages", "1 message", "2 messages"])
         #expect(Amount.bytes(10_206_136) == "9.7 MiB")
         #expect(Amount.bytes(1024 * 1024) == "1 MiB")
     }
 
-    @Test("a long identifier is shown by its beginning, a short one whole")
+    @Test("the command shows a long identifier by its beginning, a short one whole")
     func identifier() {
         #expect(Identifier.short(String(repeating: "ab", count: 32)) == "abababab…")
         #expect(Identifier.short("alice") == "alice")
     }
 
     @Test(
-        "control characters of others do not reach a terminal, tab and line feed do",
+        "the command keeps others' control characters from a terminal, but for tab and line feed",
         arguments: [
             ("\u{1B}]0;title\u{07}", "\u{FFFD}]0;title\u{FFFD}"), ("a\tb\nc", "a\tb\nc"),
             ("a\r\u{9B}b", "a\u{FFFD}\u{FFFD}b"), ("Grüße", "Grüße"),
@@ -137,7 +137,7 @@ struct CommandTests {
         #expect(Terminal.withoutControls(text) == shown)
     }
 
-    @Test("a daemon that is gone, going or coming is waited for, and nothing else")
+    @Test("the command waits for a daemon that is gone, going or coming, and for nothing else")
     func endOfDaemon() {
         #expect(LocalAPIError.daemonNotRunning(path: "/x").isEndOfDaemon)
         #expect(LocalAPIError.noAnswer(reason: "x").isEndOfDaemon)

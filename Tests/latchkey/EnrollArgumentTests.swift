@@ -4,10 +4,10 @@ import Testing
 
 @testable import latchkey
 
-@Suite("What a board is enrolled with")
+@Suite("Argument of latchkey enroll")
 struct EnrollArgumentTests {
     @Test(
-        "what looks like a URL goes to the daemon as one, also when it is a wrong one",
+        "an enroll argument that looks like a URL goes to the daemon as one, even when it is a wrong one",
         arguments: [
             "https://gw.example/connect/device/config?sessionData=x", "http://gw.example/?sessionData=x",
             " https://gw.example/ \n",
@@ -18,12 +18,12 @@ struct EnrollArgumentTests {
         #expect(try Enroll.body(in: text, of: "standard input") == expected)
     }
 
-    @Test("a document is taken as it is")
+    @Test("an enroll argument that is a document is taken as it is")
     func document() throws {
         #expect(try Enroll.body(in: " {\"server\": {}}\n", of: "standard input") == ["configuration": ["server": [:]]])
     }
 
-    @Test("a path, also as a file URL, is read")
+    @Test("an enroll argument that is a path, also as a file URL, is read")
     func path() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "enroll-\(UUID().uuidString).json")
         try Data("{\"a\": 1}".utf8).write(to: file)
@@ -35,7 +35,7 @@ struct EnrollArgumentTests {
         }
     }
 
-    @Test("a file may hold the URL")
+    @Test("an enroll argument may be a file that holds the URL")
     func fileWithURL() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "url-\(UUID().uuidString).txt")
         try Data("https://gw.example/?a=b\n".utf8).write(to: file)
@@ -43,7 +43,7 @@ struct EnrollArgumentTests {
         #expect(try Enroll.body(of: file.path) == ["url": "https://gw.example/?a=b"])
     }
 
-    @Test("what is neither a URL nor a document is refused by its name, without being shown")
+    @Test("an enroll argument of another kind is refused by its name, without being shown")
     func neither() {
         let error = #expect(throws: InputError.neitherURLNorDocument(name: "standard input")) {
             try Enroll.body(in: "sessionData=s3cret", of: "standard input")

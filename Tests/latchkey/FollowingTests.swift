@@ -28,7 +28,7 @@ struct FollowingTests {
         func makeAsyncIterator() -> AsyncStream<LocalEvent>.Iterator { stream.makeAsyncIterator() }
     }
 
-    @Test("a stream goes on with the daemon that comes after the one it began with")
+    @Test("a followed stream goes on with the daemon that comes after the one it began with")
     func goesOn() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "f-\(UUID().uuidString.prefix(8)).sock").path
         let ticks = AsyncStream.makeStream(of: Void.self)
@@ -54,7 +54,7 @@ struct FollowingTests {
         try await reader.value
     }
 
-    @Test("a daemon that does not run at all is an error")
+    @Test("a stream from a daemon that does not run at all is an error")
     func notRunning() async {
         await #expect(throws: LocalAPIError.daemonNotRunning(path: "/nowhere/api.sock")) {
             try await Following(client: LocalClient(socketPath: "/nowhere/api.sock"), path: "/v1/ticks").run { _ in true

@@ -20,7 +20,7 @@ struct HelpTests {
             + command.configuration.subcommands.flatMap { pages(of: $0, path + [$0._commandName]) }
     }
 
-    @Test("fills its lines, as nothing breaks a paragraph by hand", arguments: pages)
+    @Test("the help of the commands fills its lines, as nothing breaks a paragraph by hand", arguments: pages)
     func paragraphs(page: Page) {
         let lines = page.text.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.hasPrefix("USAGE") }
         for (line, next) in zip(lines, lines.dropFirst()) where !line.isEmpty && !next.isEmpty && !line.hasPrefix("  ")
@@ -32,7 +32,7 @@ struct HelpTests {
         }
     }
 
-    @Test("has no example that is torn apart", arguments: pages)
+    @Test("the help of the commands has no example that is torn apart", arguments: pages)
     func examples(page: Page) throws {
         for line in page.text.split(separator: "\n") where line.hasPrefix("  $ latchkey") {
             let words = line.dropFirst("  $ latchkey ".count).prefix { !"<>|".contains($0) }
@@ -57,7 +57,7 @@ struct HelpTests {
         #expect(nameless(below: Latchkey.self) == [])
     }
 
-    @Test("offers --version once, and says which socket and settings are meant without an option")
+    @Test("the help offers --version once, and says which socket and settings are the default")
     func options() throws {
         #expect(Self.pages.filter { $0.text.contains("--version") }.map(\.path) == [["latchkey"]])
         for page in Self.pages where page.text.contains("--socket <") {
@@ -70,7 +70,7 @@ struct HelpTests {
         #expect(run.ranges(of: "warning").count == 1)
     }
 
-    @Test("does not recommend the enrollment URL as an argument, where the process list shows it")
+    @Test("the help does not recommend the enrollment URL as an argument, where the process list shows it")
     func enrollment() throws {
         #expect(!Self.pages.contains { $0.text.contains("enroll 'https") })
         let enroll = try #require(Self.pages.first { $0.path.last == "enroll" }).text

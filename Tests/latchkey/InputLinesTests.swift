@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import latchkey
@@ -18,7 +19,7 @@ struct InputLinesTests {
     }
 
     @Test(
-        "what is there at once is one batch, also where the last line does not end",
+        "input lines that are there at once are one batch, also where the last line does not end",
         arguments: ["", "a\n", "a\nb\n", "a\nb", "\n\n", "a"])
     func together(text: String) throws {
         #expect(
@@ -26,7 +27,7 @@ struct InputLinesTests {
                 == (text.isEmpty ? [] : text.hasSuffix("\n") || !text.contains("\n") ? [text] : ["a\n", "b"]))
     }
 
-    @Test("no batch has more lines or bytes than the daemon takes, and nothing is lost or torn")
+    @Test("no batch of input has more lines or bytes than the daemon takes, and nothing is lost or torn")
     func bounds() throws {
         let text = (0..<10_000).map { "\($0) " + String(repeating: "x", count: $0 % 400) + "\n" }.joined()
         let found = try batches(text)
@@ -40,7 +41,7 @@ struct InputLinesTests {
         #expect(try batches(short).map(\.utf8.count) == [2000, 2000, 1000])
     }
 
-    @Test("a line longer than a batch is one by itself, and one too long for a message is refused")
+    @Test("an input line longer than a batch is one by itself, and one too long for a message is refused")
     func longLines() throws {
         let long = String(repeating: "y", count: 300_000)
         #expect(try batches("a\n\(long)\nb\n").joined() == "a\n\(long)\nb\n")
@@ -49,15 +50,15 @@ struct InputLinesTests {
         }
     }
 
-    @Test("a line is handed out when it has come, while the writer is still there")
+    @Test("an input line is handed out when it has come, while the writer is still there")
     func atOnce() throws {
-        let pipe = Pipe()
-        var lines = InputLines(pipe.fileHandleForReading.fileDescriptor, lineLimit: 1000)
-        try pipe.fileHandleForWriting.write(contentsOf: Data("first\nsec".utf8))
+        let pipe = try PrivatePipe()
+        var lines = InputLines(pipe.reading.fileDescriptor, lineLimit: 1000)
+        try pipe.writing.write(contentsOf: Data("first\nsec".utf8))
         #expect(try lines.next().map { String(decoding: $0, as: UTF8.self) } == "first\n")
-        try pipe.fileHandleForWriting.write(contentsOf: Data("ond\n".utf8))
+        try pipe.writing.write(contentsOf: Data("ond\n".utf8))
         #expect(try lines.next().map { String(decoding: $0, as: UTF8.self) } == "second\n")
-        try pipe.fileHandleForWriting.close()
+        try pipe.writing.close()
         #expect(try lines.next() == nil)
     }
 }

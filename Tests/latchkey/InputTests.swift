@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Input of the command", .timeLimit(.minutes(5)))
 struct InputTests {
-    @Test("is bounded")
+    @Test("input of the command is bounded")
     func bounded() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "input-\(UUID().uuidString)")
         try Data(repeating: 1, count: 100).write(to: file)

@@ -5,7 +5,7 @@ import Testing
 @Suite("A line typed at the terminal")
 struct SecretLineTests {
     /// The next question comes at once after an answer elsewhere, and cancels this one again.
-    @Test("that was answered elsewhere says so, even if another question takes its place before that is said")
+    @Test("a terminal prompt answered elsewhere says so, even if another question takes its place before")
     func canceledTwice() throws {
         let line = try SecretLine()
         line.cancel("answered elsewhere (somebody)")

@@ -3,12 +3,12 @@ import Testing
 
 @testable import latchkey
 
-@Suite("Secrets are masked")
+@Suite("Masking of secrets")
 struct SecretMaskTests {
     private static let key = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMG\n-----END PRIVATE KEY-----"
 
     @Test(
-        "in what others will read",
+        "secrets are masked in what others will read",
         arguments: [
             ("password = \"hunter 2\" # ours", "password = \"[masked]\" # ours"),
             ("{\"client_secret\":\"a\\\"b\",\"n\":1}", "{\"client_secret\":\"[masked]\",\"n\":1}"),
@@ -58,7 +58,7 @@ struct SecretMaskTests {
     func masked(text: String, expected: String) { #expect(SecretMask().masked(text) == expected) }
 
     @Test(
-        "and nothing else",
+        "text that is not a secret is not masked",
         arguments: [
             "{\"token\":{\"age\":3,\"lifeLeft\":57},\"token\":true,\"error\":{\"code\":\"agent.not-enrolled\"}}",
             "-----BEGIN CERTIFICATE-----\nMIGH\n-----END CERTIFICATE-----", "password = \"{token}\"",
@@ -74,7 +74,7 @@ struct SecretMaskTests {
         ])
     func kept(text: String) { #expect(SecretMask().masked(text) == text) }
 
-    @Test("but not the identifiers that are named")
+    @Test("identifiers that are named are not masked")
     func identifiers() {
         let text = "device e9464f757b3ea677d1ba0b6cdc6154bb and 9d3cbf7d-99a5-4ac9-aa0a-ffff28f13112"
         #expect(SecretMask().masked(text) == "device [masked] and [masked]")
@@ -88,7 +88,7 @@ struct SecretMaskTests {
         #expect(SecretMask(keeping: ["broker.port"]).masked(setting) == setting)
     }
 
-    @Test("of settings by their keys, unless they stand for what others have")
+    @Test("secrets of settings are masked by their keys, unless they stand for what others have")
     func settings() {
         let mask = SettingsReport.mask
         #expect(mask.masked("none", of: "broker.password") == "[masked]")

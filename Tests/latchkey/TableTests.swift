@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Tables of the command")
 struct TableTests {
-    @Test("have a heading and columns on a terminal, and tabs for programs in a pipe")
+    @Test("tables of the command have heading and columns on a terminal, and tabs in a pipe")
     func text() {
         var table = Table("KEY", "TYPE", "")
         table.add("a", "text/plain", "")
@@ -21,7 +21,7 @@ struct TableTests {
         #expect(Table("KEY").text(onTerminal: false).isEmpty)
     }
 
-    @Test("of pages say which entries they show, and of how many")
+    @Test("tables of pages say which entries they show, and of how many")
     func summary() throws {
         let options = try DirectoryOptions.parse([])
         func page(_ start: Int64, _ count: Int, of total: Int64) -> JSON {
@@ -35,7 +35,7 @@ struct TableTests {
         #expect(options.summary(page(13, 0, of: 5), "user") == "none of 5 users")
     }
 
-    @Test("are asked for with every value of the query percent-encoded, and without what was not given")
+    @Test("tables are asked for with every query value percent-encoded, and without what was not given")
     func query() throws {
         let options = try DirectoryOptions.parse(["--filter", #"a eq "b&c""#, "--descending", "--start", "13"])
         #expect(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import latchkey
 
-@Suite("What latchkey wait waits for")
+@Suite("States of latchkey wait")
 struct WaitStateTests {
     private static let away: JSON = [
         "registration": ["state": "pending"], "gateway": ["url": "https://gw.example"],
@@ -16,14 +16,15 @@ struct WaitStateTests {
         "user": ["loggedIn": true], "outbox": ["depth": 0],
     ]
 
-    @Test("is met by the status that shows it alone", arguments: WaitState.allCases)
+    @Test(
+        "a state that latchkey wait waits for is met by the status that shows it alone", arguments: WaitState.allCases)
     func met(state: WaitState) {
         #expect(state.isMet(by: Self.there, account: Self.there))
         #expect(state.isMet(by: Self.away, account: Self.away) == (state == .enrolled))
         #expect(state.isMet(by: [:], account: [:]) == (state == .running))
     }
 
-    @Test("is of the account, where an account has it")
+    @Test("a state that latchkey wait waits for is the account's, where an account has it")
     func account() {
         #expect(WaitState.registered.isMet(by: Self.away, account: Self.there))
         #expect(!WaitState.userLoggedIn.isMet(by: Self.there, account: Self.away))
@@ -32,13 +33,13 @@ struct WaitStateTests {
         #expect(WaitState.enrolled.isMet(by: [:], account: ["server": ["issuer": "https://id.example"]]))
     }
 
-    @Test("is named with what the status shows in its place")
+    @Test("a state that latchkey wait waits for is named with what the status shows in its place")
     func shown() {
         #expect(WaitState.broker.shown(by: Self.away, account: Self.away) == "broker (waiting)")
         #expect(WaitState.outboxEmpty.shown(by: Self.away, account: Self.away) == "outbox-empty (3 messages)")
         #expect(WaitState.token.shown(by: Self.away, account: Self.away) == "token")
     }
 
-    @Test("is in the help by its name", arguments: WaitState.allCases)
+    @Test("a state that latchkey wait waits for is in the help by its name", arguments: WaitState.allCases)
     func help(state: WaitState) { #expect(WaitState.help.contains(state.rawValue)) }
 }

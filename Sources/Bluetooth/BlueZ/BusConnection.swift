@@ -76,7 +76,8 @@ final class BusConnection {
         // A source must not be released suspended, and its descriptor not be closed before it has been canceled.
         if !waitsToWrite { writable.resume() }
         let release = calls.close_unref!
-        // Only used by the block that releases it, once both sources have ended.
+        // `nonisolated(unsafe)` is correct because only the block below uses it from now on, once both sources have
+        // ended.
         nonisolated(unsafe) let bus = bus
         let group = DispatchGroup()
         for source in [readable, writable] as [any DispatchSourceProtocol] {

@@ -62,7 +62,8 @@ final class Descriptor: Sendable {
 
     /// A running watch, canceled with its last reference.
     final class Watch: @unchecked Sendable {
-        // libdispatch's sources may be used from several threads; this reference never changes.
+        // `@unchecked Sendable` is correct because this reference never changes, and a source of libdispatch may be
+        // used from every thread: only its Swift type does not say so.
         private let source: any DispatchSourceProtocol
 
         fileprivate init(

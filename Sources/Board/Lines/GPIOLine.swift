@@ -6,8 +6,8 @@ import Synchronization
 
 /// A line of a GPIO chip, requested from the kernel. Released with the last reference.
 final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
-    // `handle` and `chip` are only accessed while holding `lock`, except in `deinit`, where no other reference is
-    // left; everything else is constant.
+    // `@unchecked Sendable` is correct because `handle` and `chip` are only accessed while holding `lock`, except in
+    // `init` and `deinit`, where there is no other reference; everything else is constant.
     private let lock = Mutex(())
     private let chip: GPIOChip
     private var handle: latchkey_line

@@ -7,8 +7,10 @@ public final class Certificate: Sendable {
     /// The maximum size of an encoded certificate, in bytes.
     public static let encodedLimit = 64 << 10
 
-    /// An `X509`. OpenSSL counts its references and caches its extensions under a lock of its own; nothing else changes
-    /// it after `init`.
+    /// An `X509`.
+    ///
+    /// `nonisolated(unsafe)` is correct because OpenSSL counts its references and caches its extensions under a lock of
+    /// its own, and nothing else changes it after `init`.
     nonisolated(unsafe) let handle: OpaquePointer
     public let der: [UInt8]
     public let subject: DistinguishedName

@@ -32,9 +32,14 @@ final class CurveGroup: Sendable {
         return group
     }
 
-    /// An `EC_GROUP`, which nothing changes after `init`: several threads may use it at once.
+    /// An `EC_GROUP`.
+    ///
+    /// `nonisolated(unsafe)` is correct because nothing changes it after `init`: every function takes it as `const`,
+    /// and then threads may share it (openssl-threads(7)).
     nonisolated(unsafe) let handle: OpaquePointer
-    /// A `BN_MONT_CTX` of the prime, which nothing changes either.
+    /// A `BN_MONT_CTX` of the prime.
+    ///
+    /// `nonisolated(unsafe)` is correct because only `BN_MONT_CTX_set` writes to it, in `init`.
     private nonisolated(unsafe) let montgomery: OpaquePointer
     /// (p + 1) / 4.
     private let rootExponent = CurveNumber(

@@ -3,8 +3,10 @@ import Groundwork
 
 /// A `BIGNUM`, wiped with the last reference.
 final class CurveNumber: Sendable {
-    /// Valid while the number lives: a local one needs `withExtendedLifetime` around the calls that use it. Changed
-    /// only by the function that made it, before it is handed on.
+    /// Valid while the number lives: a local one needs `withExtendedLifetime` around the calls that use it.
+    ///
+    /// `nonisolated(unsafe)` is correct because only the function that made the number changes it, before any other
+    /// has it; then it is `const` to all that get it, and threads may share it (openssl-threads(7)).
     nonisolated(unsafe) let handle: OpaquePointer
 
     /// - Parameters:

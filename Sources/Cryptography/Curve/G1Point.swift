@@ -11,7 +11,10 @@ public final class G1Point: Sendable {
     public static let hashByteCount = 32
 
     private let group: CurveGroup
-    /// An `EC_POINT`, which nothing changes after `init`.
+    /// An `EC_POINT`.
+    ///
+    /// `nonisolated(unsafe)` is correct because nothing changes it after `init`: every function takes it as `const`,
+    /// and then threads may share it (openssl-threads(7)).
     private nonisolated(unsafe) let handle: OpaquePointer
 
     /// - Parameter write: sets the point. If it throws, or leaves infinity, the memory is wiped.

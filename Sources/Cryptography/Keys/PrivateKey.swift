@@ -18,8 +18,10 @@ public final class PrivateKey: Sendable {
     /// The maximum size of a PKCS#8 key, in bytes.
     static let encodedLimit = 16 << 10
 
-    /// An `EVP_PKEY`. OpenSSL counts its references and lets several threads use it at once while none changes it;
-    /// nothing changes it after `init`.
+    /// An `EVP_PKEY`.
+    ///
+    /// `nonisolated(unsafe)` is correct because nothing changes it after `init`, and OpenSSL counts its references
+    /// under a lock and lets several threads use it at once while none changes it.
     nonisolated(unsafe) let handle: OpaquePointer
     public let publicKey: PublicKey
 

@@ -5,7 +5,9 @@ public final class PublicKey: Sendable {
     /// The maximum size of a SubjectPublicKeyInfo, in bytes.
     static let encodedLimit = 16 << 10
 
-    /// An `EVP_PKEY`, not changed after `init`; see ``PrivateKey``.
+    /// An `EVP_PKEY`.
+    ///
+    /// `nonisolated(unsafe)` is correct because nothing changes it after `init`; see ``PrivateKey``.
     nonisolated(unsafe) let handle: OpaquePointer
     /// The DER SubjectPublicKeyInfo.
     public let spki: [UInt8]

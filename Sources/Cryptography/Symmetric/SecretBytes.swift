@@ -9,7 +9,8 @@ import COpenSSL
 /// (`PR_SET_DUMPABLE` and `coredump_filter`, set by the daemon at its start), and those libraries' copies are wiped
 /// when they are freed (`CWipedHeap`).
 public final class SecretBytes: Sendable {
-    /// Written only in `init` and freed only in `deinit`; read-only in between.
+    /// `nonisolated(unsafe)` is correct because they are written only in `init` and freed only in `deinit`, and only
+    /// read in between.
     private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
 
     public init(_ bytes: some Collection<UInt8>) {

@@ -14,7 +14,9 @@ final class ServerVerifier: Sendable {
     static let chainByteLimit = 64 << 10
 
     private let trust: ServerTrust
-    /// An `X509_STORE`, filled in `init`, which OpenSSL locks when several threads use it.
+    /// An `X509_STORE`.
+    ///
+    /// `nonisolated(unsafe)` is correct because it is filled in `init`, and OpenSSL locks it when threads use it.
     private nonisolated(unsafe) let store: OpaquePointer
     private let newest = Mutex<TLSRefusal?>(nil)
 

@@ -9,7 +9,10 @@ import COpenSSL
 public final class TLSContext: Sendable {
     private let verifier: ServerVerifier
     private let identity: TLSIdentity?
-    /// An `SSL_CTX`, not changed after `init`; OpenSSL lets several threads create connections from it.
+    /// An `SSL_CTX`.
+    ///
+    /// `nonisolated(unsafe)` is correct because nothing sets it up after `init`, and OpenSSL lets several threads
+    /// create connections from one that nobody changes.
     private nonisolated(unsafe) let context: OpaquePointer
 
     /// - Throws: ``CryptographyError``, such as ``CryptographyError/keyDoesNotFitCertificate``.

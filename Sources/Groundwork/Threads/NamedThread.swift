@@ -189,7 +189,8 @@ public final class NamedThread: SerialExecutor, Sendable {
 
     /// A POSIX semaphore at a fixed address.
     private final class Semaphore: @unchecked Sendable {
-        // `sem_t` allows concurrent use by several threads; the pointer itself never changes.
+        // `@unchecked Sendable` is correct because a `sem_t` is there for use by several threads (sem_overview(7)), and
+        // the pointer never changes.
         private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
         init() { sem_init(handle, 0, 0) }
         deinit {

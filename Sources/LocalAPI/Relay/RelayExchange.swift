@@ -9,8 +9,8 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
     /// everything.
     private static let drainLimit = 64 << 20
 
-    // `target` and the variables down to `drained` are used on libmicrohttpd's thread only; everything shared with
-    // the task and a stopping server is in `state`.
+    // `@unchecked Sendable` is correct because `target` and the variables down to `drained` are used on libmicrohttpd's
+    // thread only, and everything shared with the task and a stopping server is in `state`.
     private let connection: SuspendableConnection
     private let peerConnection: PeerConnection
     private let relay: Relay

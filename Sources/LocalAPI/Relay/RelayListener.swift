@@ -11,7 +11,8 @@ final class RelayListener: @unchecked Sendable {
         init(_ socket: consuming ListeningSocket) { self.socket = socket }
     }
 
-    // Nothing changes; libdispatch's sources may be used from several threads.
+    // `@unchecked Sendable` is correct because neither reference changes, and a source of libdispatch may be used from
+    // every thread: only its Swift type does not say so.
     private let owned: Owned
     private let source: any DispatchSourceRead
 

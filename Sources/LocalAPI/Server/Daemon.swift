@@ -5,7 +5,9 @@ import Synchronization
 
 /// A running libmicrohttpd daemon on a listening socket. Owns both, and stops with its last reference.
 final class Daemon: @unchecked Sendable {
-    // Nothing changes after the start except `isStopping`; libmicrohttpd may be stopped from any thread but its own.
+    // `@unchecked Sendable` is correct because nothing but `isStopping` changes after the initializers, and
+    // libmicrohttpd takes connections and may be stopped on every thread but its own. (`listener` is set when its
+    // thread may already call back, which only uses what was set before.)
     private let handle: OpaquePointer
     private let socket: ListeningSocket
     private let service: ServerContext

@@ -7,8 +7,8 @@ import Synchronization
 /// libmicrohttpd retains it from the first line of the request until its completion callback; the task retains it
 /// until the handler is done.
 final class Exchange: ServedExchange, @unchecked Sendable {
-    // `target` and the variables down to `drained` are used on libmicrohttpd's thread only; everything shared with
-    // the task and a stopping server is in `state`.
+    // `@unchecked Sendable` is correct because `target` and the variables down to `drained` are used on libmicrohttpd's
+    // thread only, and everything shared with the task and a stopping server is in `state`.
     private let connection: SuspendableConnection
     private let peerConnection: PeerConnection
     private let service: ServerContext

@@ -5,7 +5,8 @@ import Glibc
 ///
 /// On a Unix socket the kernel reports this at once, so an event stream needs no keep-alive messages.
 final class HangUpWatch: @unchecked Sendable {
-    // libdispatch's sources may be used from several threads; this reference never changes.
+    // `@unchecked Sendable` is correct because this reference never changes, and a source of libdispatch may be used
+    // from every thread: only its Swift type does not say so.
     private let source: any DispatchSourceRead
 
     /// - Parameters:

@@ -6,8 +6,9 @@ import Synchronization
 /// It is suspended on libmicrohttpd's thread, inside one of its callbacks; it may be resumed on any thread, once for
 /// each suspension.
 final class SuspendableConnection: @unchecked Sendable {
-    // The handle never changes. It is used on libmicrohttpd's thread inside callbacks for this very connection, and
-    // from other threads only while the connection is suspended, which libmicrohttpd does not end by itself.
+    // `@unchecked Sendable` is correct because the handle never changes. It is used on libmicrohttpd's thread inside
+    // callbacks for this very connection, and from other threads only while the connection is suspended, which
+    // libmicrohttpd does not end by itself.
     let handle: OpaquePointer
     private let library: MicroHTTPD
     private let isSuspended = Mutex(false)

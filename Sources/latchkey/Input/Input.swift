@@ -107,8 +107,10 @@ enum Input {
     }
 }
 
-/// The terminal's former settings; written before the signal handler that reads them is set, by the one command of the
-/// process.
+/// The terminal's former settings.
+///
+/// `nonisolated(unsafe)` is correct because the one command of the process writes them before it sets the signal
+/// handler that reads them, which ends the process, and sets the former handler again before it asks anew.
 private nonisolated(unsafe) var terminalBefore = termios()
 
 /// On Ctrl-C at a prompt: restores the terminal, and puts the shell's next output on a new line.

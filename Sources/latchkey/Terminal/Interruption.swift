@@ -40,5 +40,7 @@ struct Interruption {
     }
 }
 
-/// The descriptor that the signal handler writes to; set before the handler.
+/// The descriptor that the signal handler writes to.
+///
+/// `nonisolated(unsafe)` is correct because it is set before the handler, once, by the one command of the process.
 private nonisolated(unsafe) var signalled: Int32 = -1

@@ -23,9 +23,7 @@ struct BlueZApplicationTests {
         if case .text(let text) = argument { text } else { nil }
     }
 
-    @Test(
-        "the exported application has a characteristic that can be written without response, notify and indicate (MAG 8.1)"
-    )
+    @Test("the exported application's characteristic takes writes without response, notify and indicate (MAG 8.1)")
     func objects() throws {
         let application = Self.application()
         let path = try #require(application.path(of: Self.uuid))
@@ -47,9 +45,7 @@ struct BlueZApplicationTests {
                 == ["write-without-response", "encrypt-notify", "encrypt-indicate", "encrypt-write"])
     }
 
-    @Test(
-        "the exported application advertises the service's UUID, the power if supported, and a name that fits (MAG 8.1)"
-    )
+    @Test("the exported application advertises the service, its power and a name that fits (MAG 8.1)")
     func advertisement() throws {
         func properties(_ application: BlueZApplication) throws -> [String: BusArgument] {
             let properties = application.properties(

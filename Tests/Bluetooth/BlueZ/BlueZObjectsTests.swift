@@ -111,7 +111,7 @@ struct BlueZObjectsTests {
         #expect(!objects.isPresent)
     }
 
-    @Test("the objects of bluetoothd find the first characteristic of a service, and whether it can be subscribed to")
+    @Test("the objects of bluetoothd find a service's first characteristic, and whether to subscribe to it")
     func characteristics() {
         var objects = objects()
         func attribute(_ uuid: BluetoothUUID, _ interface: String, _ extra: [String: BusValue] = [:]) -> BusValue {

@@ -20,7 +20,7 @@ struct BlueZOrderTests {
         .reply(.success([.table(objects)])) { bluez.takeObjects($0, of: owner) }
     }
 
-    @Test("a signal after the answer counts: a new adapter is there, a removed one is not")
+    @Test("a signal after GetManagedObjects' answer counts: a new adapter is there, a removed one is not")
     func later() async {
         let bluez = BlueZ(adapter: "hci0")
         await bluez.check {
@@ -35,7 +35,7 @@ struct BlueZOrderTests {
         }
     }
 
-    @Test("a signal before the answer is already part of it")
+    @Test("a signal before GetManagedObjects' answer is already part of it")
     func earlier() async {
         let bluez = BlueZ(adapter: "hci0")
         await bluez.check {
@@ -49,7 +49,7 @@ struct BlueZOrderTests {
         }
     }
 
-    @Test("only the present owner of the name counts, from its first signal on, not an earlier one's answer")
+    @Test("only the present owner of bluetoothd's name counts, from its first signal on")
     func newOwner() async {
         let bluez = BlueZ(adapter: "hci0")
         await bluez.check {

@@ -18,7 +18,7 @@ struct DaemonScanTests {
         #expect(ended == [true, false])
     }
 
-    @Test("a scan is ended when bluetoothd has begun it, which refuses before")
+    @Test("a scan wanted no longer while bluetoothd begins it is ended once it has begun")
     func beginning() {
         var scan = DaemonScan()
         _ = scan.want()
@@ -28,7 +28,7 @@ struct DaemonScanTests {
         #expect(late == [true, false])
     }
 
-    @Test("a scan is not ended then where it did not begin")
+    @Test("a scan wanted no longer is not ended where bluetoothd did not begin it")
     func refusedAndUnwanted() {
         var scan = DaemonScan()
         _ = (scan.want(), scan.end())
@@ -38,7 +38,7 @@ struct DaemonScanTests {
         #expect(next == .ask(call: 2))
     }
 
-    @Test("a scan is ended then also where it was being begun anew")
+    @Test("a scan wanted no longer is ended even where it was being begun anew")
     func renewed() {
         var scan = DaemonScan()
         _ = (scan.want(), scan.answered(1, isRunning: true))
@@ -47,7 +47,7 @@ struct DaemonScanTests {
         #expect(ended == [false, true])
     }
 
-    @Test("a scan goes on when it is wanted again before that")
+    @Test("a scan goes on when it is wanted again before it was ended")
     func wantedAgain() {
         var scan = DaemonScan()
         _ = (scan.want(), scan.end())
@@ -67,7 +67,7 @@ struct DaemonScanTests {
         #expect(next == .ask(call: 2))
     }
 
-    @Test("a scan of a bluetoothd that has gone has nothing to end, and its late answer is not that of the next")
+    @Test("a scan of a bluetoothd that has gone has nothing to end, and its late answer is ignored")
     func gone() {
         var scan = DaemonScan()
         _ = scan.want()
@@ -84,7 +84,7 @@ struct DaemonScanTests {
         #expect(ended == [false, true])
     }
 
-    @Test("a scan that fails to begin fails for every search that began meanwhile, and is asked for again by the next")
+    @Test("a scan that fails to begin fails for every search of that time, and the next search asks again")
     func sharedFailure() async {
         let bluez = BlueZ(adapter: "hci0")
         let failure = BusFailure(name: "org.bluez.Error.NotReady", text: "")

@@ -14,7 +14,7 @@ struct AdvertisingDataTests {
         #expect(AdvertisingData(parsing: packet).services == [service])
     }
 
-    @Test("a name goes into the scan response, shortened between characters if it is too long")
+    @Test("an advertised name goes into the scan response, shortened between characters if it is too long")
     func names() {
         #expect(AdvertisingData.scanResponse(name: nil).isEmpty)
         #expect(AdvertisingData.scanResponse(name: "").isEmpty)
@@ -24,14 +24,14 @@ struct AdvertisingDataTests {
         #expect(AdvertisingData(parsing: long).name == String(repeating: "ä", count: 14))
     }
 
-    @Test("short forms of a service are found as the service")
+    @Test("a scan finds a service in its short forms too")
     func shortForms() {
         let both = [BluetoothUUID(short: 0x180D), BluetoothUUID(short: 0x180F)]
         #expect(AdvertisingData(parsing: [5, 3, 0x0D, 0x18, 0x0F, 0x18]).services == both)
         #expect(AdvertisingData(parsing: [5, 5, 0x0D, 0x18, 0, 0]).services == [BluetoothUUID(short: 0x180D)])
     }
 
-    @Test("a field longer than the rest ends parsing; earlier fields count")
+    @Test("an advertising field longer than the rest ends parsing, and earlier fields count")
     func cut() {
         #expect(AdvertisingData(parsing: [3, 3, 0x0D, 0x18, 17, 7, 1, 2]).services == [BluetoothUUID(short: 0x180D)])
         #expect(
@@ -40,7 +40,7 @@ struct AdvertisingDataTests {
         #expect(AdvertisingData(parsing: [2, 3, 0x0D]).services.isEmpty)
     }
 
-    @Test("a whole name wins over a short one")
+    @Test("a whole advertised name wins over a short one")
     func wholeName() {
         #expect(AdvertisingData(parsing: [2, 8, 0x61, 3, 9, 0x61, 0x62]).name == "ab")
         #expect(AdvertisingData(parsing: [3, 9, 0x61, 0x62, 2, 8, 0x61]).name == "ab")

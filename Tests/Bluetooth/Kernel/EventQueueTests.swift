@@ -28,7 +28,7 @@ struct EventQueueTests {
         #expect(read == [.started, .connected(central(1)), written(1, bytes: 1), .disconnected(central(1))])
     }
 
-    @Test("events of a peripheral of a central that floods are refused, while the others' are kept")
+    @Test("a peripheral refuses events of a central that floods, and keeps the others'")
     func flood() {
         let queue = EventQueue()
         var kept = 0

@@ -15,7 +15,7 @@ struct ManagementTests {
         ] + parameters
     }
 
-    @Test("a command is a header of three little-endian numbers and its parameters")
+    @Test("a management command is a header of three little-endian numbers and its parameters")
     func command() {
         #expect(ManagementCommand.readIndexList.bytes == [3, 0, 0xff, 0xff, 0, 0])
         #expect(ManagementCommand.setPowered(1).bytes == [5, 0, 1, 0, 1, 0, 1])
@@ -36,7 +36,7 @@ struct ManagementTests {
         #expect(command.bytes == [0x3E, 0, 0, 0, 14, 0, 1, 0x11, 0, 0, 0, 0, 0, 0, 0, 2, 1, 1, 2, 3])
     }
 
-    @Test("an answer names its command, and of a refused one only the status is kept")
+    @Test("a management answer names its command, and of a refused one only the status is kept")
     func answers() {
         let complete = ManagementMessage(parsing: message(1, [4, 0, 0, 7, 8]))
         #expect(complete?.event == .answer(opcode: 4, status: .success, parameters: [7, 8]))
@@ -46,7 +46,7 @@ struct ManagementTests {
         #expect(refused?.event == .answer(opcode: 0x3E, status: .permissionDenied, parameters: []))
     }
 
-    @Test("a device that is found comes with its strength and what it advertises")
+    @Test("a found device comes with its strength and what it advertises")
     func found() {
         let data = AdvertisingData.packet(advertising: service) + AdvertisingData.scanResponse(name: "Küche")
         let event = ManagementMessage(
@@ -61,14 +61,14 @@ struct ManagementTests {
         #expect(advertised.name == "Küche")
     }
 
-    @Test("BR/EDR devices, and news of other things, are passed over")
+    @Test("the kernel's news of BR/EDR devices and of other things are passed over")
     func others() {
         #expect(ManagementMessage(parsing: message(0x12, peer + [0, 0xC4, 0, 0, 0, 0, 0, 0]))?.event == .other(0x12))
         #expect(ManagementMessage(parsing: message(0x17, []))?.event == .other(0x17))
     }
 
     @Test(
-        "what is shorter than it says, or than it must be, is no message",
+        "a management message shorter than it says, or than it must be, is refused",
         arguments: [0x01, 0x02, 0x06, 0x0B, 0x0C, 0x12, 0x13, 0x24])
     func cut(code: UInt16) {
         let whole = message(code, peer + [2, 0xC4, 0, 0, 0, 0, 3, 0, 2, 1, 6])
@@ -78,7 +78,7 @@ struct ManagementTests {
         #expect(ManagementMessage(parsing: message(code, [])) == nil)
     }
 
-    @Test("any bytes are read without a fault")
+    @Test("any bytes are read as management messages without a fault")
     func noise() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
@@ -91,7 +91,7 @@ struct ManagementTests {
         }
     }
 
-    @Test("an adapter's state has its address, what it can and what it is switched to")
+    @Test("an adapter's state has its address, its abilities and its switches")
     func adapter() throws {
         let state = try #require(
             AdapterInformation(parsing: [0, 0, 0, 1, 0xAA, 0, 9, 5, 0, 0xFF, 0xFF, 1, 0, 0x01, 0x02, 0, 0]))
@@ -108,7 +108,7 @@ struct ManagementTests {
         #expect(AdapterInformation.indexes(parsing: [3, 0, 1, 0, 0, 0]) == nil)
     }
 
-    @Test("an adapter is named by nothing, a number or an address")
+    @Test("an adapter is chosen by nothing, a number or an address")
     func names() {
         #expect(AdapterName("") == .first)
         #expect(AdapterName("hci12") == .index(12))

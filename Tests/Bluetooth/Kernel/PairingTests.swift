@@ -16,7 +16,7 @@ struct PairingTests {
         [hint] + peer.managementBytes + [kind, 0, size] + [UInt8](repeating: 0x5A, count: 26)
     }
 
-    @Test("a key is reported with its kind, without the key itself")
+    @Test("a pairing key is reported with its kind, without the key itself")
     func key() {
         let event = event(0x0A, key(1, kind: 2))
         #expect(event == .longTermKey(peer, LongTermKey(isKept: true, kind: 2, size: 16)))
@@ -44,20 +44,20 @@ struct PairingTests {
         #expect(ManagementCommand.confirm(1, peer).bytes == [0x1C, 0, 1, 0, 7, 0] + peer.managementBytes)
     }
 
-    @Test("an identity comes with the address it was hidden behind")
+    @Test("a pairing identity comes with the address it was hidden behind")
     func identity() {
         let parameters = [1] + resolvable.kernelBytes + peer.managementBytes + [UInt8](repeating: 0, count: 16)
         #expect(event(0x18, parameters) == .identity(peer, from: resolvable))
     }
 
-    @Test("input that is too short is not a message", arguments: [0x0A, 0x0F, 0x11, 0x18])
+    @Test("a pairing event that is too short is refused", arguments: [0x0A, 0x0F, 0x11, 0x18])
     func cut(code: UInt8) {
         let least = [0x0A: 37, 0x0F: 8, 0x11: 7, 0x18: 14][code] ?? 0
         for length in 0..<least { #expect(event(code, [UInt8](repeating: 1, count: length)) == nil, "\(length) bytes") }
         #expect(event(code, [UInt8](repeating: 1, count: least)) != nil)
     }
 
-    @Test("the commands are what the kernel expects")
+    @Test("the pairing commands are what the kernel expects")
     func commands() {
         #expect(ManagementCommand.loadNoLongTermKeys(0).bytes == [0x13, 0, 0, 0, 2, 0, 0, 0])
         #expect(ManagementCommand.loadNoIdentities(0).bytes == [0x30, 0, 0, 0, 2, 0, 0, 0])

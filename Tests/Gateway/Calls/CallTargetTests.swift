@@ -4,18 +4,18 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Where a call goes")
+@Suite("Target of a call")
 struct CallTargetTests {
     private let gateway = GatewayIdentity(host: "gw.lab.test", port: 8443, prefix: "test")
 
-    @Test("is below the gateway for a path")
+    @Test("a call to a path goes below the gateway's address")
     func path() throws {
         let target = try CallTarget.resolve("/lab/hello?x=1", at: gateway)
         #expect(target.url == "https://gw.lab.test:8443/test/lab/hello?x=1")
         #expect(target.host == "gw.lab.test" && target.port == 8443)
     }
 
-    @Test("is what an https URL says, with its port")
+    @Test("a call to an https URL goes where it says, with its port")
     func absolute() throws {
         #expect(
             try CallTarget.resolve("https://Other.test/a", at: gateway)
@@ -28,7 +28,7 @@ struct CallTargetTests {
     }
 
     @Test(
-        "is nowhere when the text could mean another host or another request (MAG checklist 31)",
+        "a call is refused when its text could mean another host or another request (MAG checklist 31)",
         arguments: [
             "", "lab/hello", "//evil.test/", "@evil.test/", ".evil.test", "http://gw.lab.test/",
             "https://gw.lab.test@evil.test/",

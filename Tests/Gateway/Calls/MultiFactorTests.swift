@@ -57,21 +57,21 @@ struct MultiFactorTests {
         }
     }
 
-    @Test("answer one after the other what an API demands, and their headers accumulate (MAG 6.6)")
+    @Test("multi-factor handlers answer an API's demands in turn, and their headers accumulate (MAG 6.6)")
     func accumulate() async throws {
         let answer = try await call([Second(isAdmitted: true), Riddles(answers: ["X-Answer": "42"])])
         #expect(answer.status == 200)
         #expect(sent.entries == [[], ["X-Answer: 42"], ["X-Answer: 42", "X-Second: 2"]])
     }
 
-    @Test("leave to the caller what none of them knows, and a success")
+    @Test("multi-factor handlers leave to the caller what none of them knows, and a success")
     func unknown() async throws {
         #expect(try await call([Second(isAdmitted: true)]).status == 401)
         #expect(try await call([Riddles(answers: ["X-Answer": "42"])], demanding: [:]).status == 401)
         #expect(sent.entries == [[], []])
     }
 
-    @Test("give up as a person or a program wants it (180002), also before anything is sent")
+    @Test("a multi-factor handler gives up as a person or program wants it (180002), even before anything is sent")
     func cancelled() async throws {
         await #expect(throws: MultiFactorError.cancelled) { try await call([Riddles(answers: nil)]) }
         #expect(sent.entries == [[]])
@@ -81,7 +81,7 @@ struct MultiFactorTests {
     }
 
     @Test(
-        "cannot send what belongs to the session, or what is no header (180003)",
+        "a multi-factor handler cannot send session headers, or what is no header (180003)",
         arguments: [
             ("Authorization", "Bearer x"), ("MAG-Identifier", "x"), ("Content-Length", "0"), ("X Answer", "42"),
             ("", "42"), ("X-Answer", "4\r\n2"), ("X-Answer", "vierzig\u{FC}"),
@@ -95,7 +95,7 @@ struct MultiFactorTests {
         #expect(sent.entries == [[]])
     }
 
-    @Test("are not asked without end")
+    @Test("multi-factor handlers are not asked without end")
     func endless() async throws {
         let answer = try await call([Riddles(answers: ["X-Other": "1"])])
         #expect(answer.status == 401 && sent.entries.count == MultiFactor.limit + 1)

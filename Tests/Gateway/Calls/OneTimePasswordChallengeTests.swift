@@ -4,14 +4,14 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What an API says about a one-time password")
+@Suite("Demand for a one-time password")
 struct OneTimePasswordChallengeTests {
     private func challenge(_ status: Int, _ headers: HTTPHeaders) -> OneTimePasswordChallenge? {
         OneTimePasswordChallenge(HTTPResponse(status: status, headers: headers))
     }
 
     @Test(
-        "is known by the gateway's number, and by the word in X-OTP (MAG 6.6)",
+        "a demand for a one-time password is known by the gateway's number and by X-OTP (MAG 6.6)",
         arguments: [
             (401, "8000140", nil, .required), (401, "8000142", nil, .wrong), (400, "8000143", nil, .expired),
             (403, "8000144", nil, .limitExceeded), (403, "8000145", nil, .barred), (401, nil, "required", .required),
@@ -26,7 +26,7 @@ struct OneTimePasswordChallengeTests {
     }
 
     @Test(
-        "is nothing else: a success, a 405, another API's number or another word",
+        "a success, a 405, another number or another word is no demand for a one-time password",
         arguments: [
             (200, "8000140", nil), (405, "8000140", nil), (401, "7654140", nil), (401, "140", nil),
             (404, nil, "required"), (401, nil, "generated"), (401, nil, nil), (500, "8000500", nil),
@@ -38,7 +38,7 @@ struct OneTimePasswordChallengeTests {
         #expect(challenge(status, headers) == nil)
     }
 
-    @Test("has channels, attempts and a time, in any spelling of their headers (MAG checklist 67)")
+    @Test("a one-time password's channels, attempts and time are read in any spelling (MAG checklist 67)")
     func details() throws {
         for spelling in [{ $0 }, { $0.lowercased() }] as [(String) -> String] {
             let found = try #require(
@@ -52,7 +52,7 @@ struct OneTimePasswordChallengeTests {
         }
     }
 
-    @Test("is bounded, and drops what is no name or number")
+    @Test("a demand for a one-time password is bounded, and drops what is no name or number")
     func bounds() throws {
         let many = (1...50).map { "C\($0)" }.joined(separator: ",")
         let found = try #require(
@@ -71,7 +71,7 @@ struct OneTimePasswordChallengeTests {
         #expect(odd.channels == ["SMS"])
     }
 
-    @Test("of a call for which nobody is asked is told by number, with a choice or without (160101, 160102)")
+    @Test("a demand for a one-time password that nobody is asked for is reported by number (160101, 160102)")
     func notAsked() {
         func number(_ channels: String) -> Int? {
             let response = HTTPResponse(
@@ -83,7 +83,7 @@ struct OneTimePasswordChallengeTests {
     }
 
     @Test(
-        "has the public clients' numbers where they have one",
+        "answers about one-time passwords have the public clients' numbers where they have one",
         arguments: [(8_000_143, 160_105), (8_000_144, 160_106), (8_000_145, 160_107)])
     func numbers(code: Int, local: Int) {
         #expect(Refusal(operation: .call, status: 403, code: code).localCode == local)

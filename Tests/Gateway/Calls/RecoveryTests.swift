@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What follows a refusal")
+@Suite("Recovery from a refusal")
 struct RecoveryTests {
     private func verdict(_ status: Int, _ code: String?, body: String = "{}", isStatic: Bool = false) -> CallVerdict {
         var headers: HTTPHeaders = ["Content-Type": "application/json"]
@@ -15,7 +15,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "of a called API is recovery for …990, …201 and …206 (MAG checklist 24, 18)",
+        "a called API's refusal leads to recovery for …990, …201 and …206 (MAG checklist 24, 18)",
         arguments: [
             ("3007990", Recovery.dropAccessToken), ("990", .dropAccessToken), ("1002201", .reinitializeClient),
             ("3003206", .renewCertificate),
@@ -30,7 +30,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "is left to the caller for codes about the token, the device or the user, with its meaning (MAG checklist 25, 26)",
+        "a refusal about token, device or user is left to the caller, with its meaning (MAG checklist 25, 26)",
         arguments: [
             ("3007991", "gateway.token-scope-insufficient", 130_203), ("3007992", "gateway.token-missing", 130_201),
             ("3007993", "gateway.token-disabled", 130_202), ("1003107", "gateway.device-unknown", nil),
@@ -47,7 +47,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "is left to the caller for everything else",
+        "every other refusal of a called API is left to the caller",
         arguments: [
             (404, nil), (500, nil), (400, "1016155"), (404, "1016156"), (400, "8000142"), (200, "3007990"),
             (405, "3007990"),
@@ -55,7 +55,7 @@ struct RecoveryTests {
         ] as [(Int, String?)])
     func answers(status: Int, code: String?) { #expect(verdict(status, code) == .answer) }
 
-    @Test("does not initialize static client credentials anew (MAG checklist 8)")
+    @Test("a refusal does not initialize static client credentials anew (MAG checklist 8)")
     func staticClient() {
         guard case .fail(let error) = verdict(401, "3003201", isStatic: true) else {
             Issue.record("no error")
@@ -64,7 +64,7 @@ struct RecoveryTests {
         #expect(error.code == "gateway.client-credentials-invalid")
     }
 
-    @Test("names what 448 and 449 demand, location first")
+    @Test("a refusal by 448 and 449 names what it demands, location first")
     func demands() {
         #expect(verdict(449, nil, body: "Missing Location data") == .fail(.locationDemanded(status: 449)))
         #expect(verdict(448, nil, body: "msisdn and location") == .fail(.locationDemanded(status: 448)))
@@ -73,7 +73,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "of our own requests is recovery for …201 and …206, but never at renewal or removal",
+        "a refusal of our own requests leads to recovery for …201 and …206, but not at renewal or removal",
         arguments: [
             (GatewayOperation.obtainToken, 3_003_201, Recovery.reinitializeClient),
             (.initializeClient, 1_002_201, .reinitializeClient), (.registerDevice, 1_000_201, .reinitializeClient),
@@ -88,7 +88,7 @@ struct RecoveryTests {
         #expect(Recovery.from(refusal, isStaticClient: false) == recovery)
     }
 
-    @Test("keeps the gateway's words, on one line and bounded")
+    @Test("a refusal keeps the gateway's words, on one line and bounded")
     func words() throws {
         let body = #"{"error":"invalid_request","error_description":"a\nb\#(String(repeating: "x", count: 1000))"}"#
         let response = HTTPResponse(status: 400, headers: ["X-CA-ERR": "1000105"], body: Array(body.utf8))
@@ -103,13 +103,13 @@ struct RecoveryTests {
     }
 }
 
-@Suite("What is said of a refusal")
+@Suite("Explanation of a refusal")
 struct RefusalExplanationTests {
-    @Test("has an example for every meaning")
+    @Test("the explanations of a refusal have an example for every meaning")
     func everyMeaning() { #expect(Set(Refusal.examples.map(\.meaning)) == Set(Refusal.Meaning.allCases)) }
 
     @Test(
-        "carries the gateway's number and status, and the public clients' number where both have one",
+        "the explanation of a refusal has the gateway's number and status, and the public clients' number",
         arguments: [
             (
                 GatewayOperation.registerDevice, 1_000_105,
@@ -124,7 +124,7 @@ struct RefusalExplanationTests {
         #expect(error.explanation.gateway == numbers)
     }
 
-    @Test("of an answer that did not come names why, by code and number")
+    @Test("the explanation of an answer that did not come names why, by code and number")
     func noAnswer() {
         let said = GatewayError.noAnswer(.obtainToken, .timeout(url: "https://gw.example/token")).explanation
         #expect(said.cause == "http.timeout" && said.gateway == .local(100_405))

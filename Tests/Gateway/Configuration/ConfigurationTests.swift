@@ -20,7 +20,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("gives the gateway, the client and its anchors (MAG checklist 4)")
+    @Test("a configuration document gives the gateway, the client and its anchors (MAG checklist 4)")
     func complete() throws {
         let configuration = try parsed()
         #expect(configuration.identity == GatewayIdentity(host: "gw.lab.test", port: 8443, prefix: ""))
@@ -31,7 +31,7 @@ struct ConfigurationTests {
         #expect(configuration.ignoredKeys == [])
     }
 
-    @Test("with the three required keys alone has all defaults of MAG 0.1 and 1.1")
+    @Test("a configuration document with the three required keys has all defaults of MAG 0.1 and 1.1")
     func defaults() throws {
         let configuration = try parsed {
             $0.set("server.port", to: nil)
@@ -46,7 +46,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "is refused with path, fault and fix when a value is missing, blank or wrong (MAG checklist 4, 5)",
+        "a document with a missing, blank or wrong value is refused with path and fix (MAG checklist 4, 5)",
         arguments: [
             ("server.hostname", nil, "server.hostname", "is missing"),
             ("server.hostname", "  ", "server.hostname", "is blank"),
@@ -96,7 +96,7 @@ struct ConfigurationTests {
         #expect(!found.fix.isEmpty)
     }
 
-    @Test("tells all its faults at once, each in the message, with code 100203")
+    @Test("a configuration document reports all its faults at once, each in the message, with code 100203")
     func allFaults() throws {
         let document = try Documents.document {
             $0.set("server.hostname", to: nil)
@@ -114,7 +114,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("takes certificates as lines, as one PEM text and without markers")
+    @Test("a configuration document's certificates may be lines, one PEM text or without markers")
     func certificateForms() throws {
         let pem = Documents.authority.pem
         let bare = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
@@ -123,7 +123,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("takes pins as hex and both kinds of base 64, and then needs no certificate")
+    @Test("a configuration document's pins may be hex or base 64, and then need no certificate")
     func pinForms() throws {
         let hash = Documents.authority.spkiSHA256
         let forms = [Hex.encode(hash), Base64.encode(hash), Base64.encode(hash, alphabet: .urlSafe)]
@@ -135,7 +135,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "takes either name of the client registration endpoint (MAG quirk Q1)",
+        "a configuration document has either name of the client registration endpoint (MAG quirk Q1)",
         arguments: [
             "device_client_register_endpoint_path", "device_register_client_endpoint_path",
         ])
@@ -144,7 +144,9 @@ struct ConfigurationTests {
         #expect(configuration.endpoints[.registerClient] == "/r")
     }
 
-    @Test("loses the slashes around its prefix (MAG quirk Q15)", arguments: ["/test/", "test", "//test"])
+    @Test(
+        "a configuration document's prefix loses the slashes around it (MAG quirk Q15)",
+        arguments: ["/test/", "test", "//test"])
     func prefix(text: String) throws {
         let identity = try parsed { $0.set("server.prefix", to: text) }.identity
         #expect(identity.prefix == "test")
@@ -154,7 +156,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "has static credentials only when the secret is neither blank nor the client id (MAG checklist 8)",
+        "static credentials need a secret that is neither blank nor the client id (MAG checklist 8)",
         arguments: [
             ("", false), ("  ", false), ("5c0e", false), ("s3cret", true),
         ])
@@ -163,12 +165,14 @@ struct ConfigurationTests {
         #expect((configuration.staticSecret != nil) == isStatic)
     }
 
-    @Test("never leads to a key of fewer than 2048 bits (MAG checklist 12)", arguments: [0, 512, 1024, 2048])
+    @Test(
+        "a configuration document never leads to a key of fewer than 2048 bits (MAG checklist 12)",
+        arguments: [0, 512, 1024, 2048])
     func leastBits(bits: Int) throws {
         #expect(try parsed { $0.set("mag.mobile_sdk.client_cert_rsa_keybits", to: bits) }.keyBits == 2048)
     }
 
-    @Test("lists the keys that are ignored, and warns of checks that stay on")
+    @Test("ignored keys of a configuration document are listed, with a warning of checks that stay on")
     func ignored() throws {
         let configuration = try parsed {
             $0.set("server.color", to: "red")
@@ -181,7 +185,9 @@ struct ConfigurationTests {
         #expect(configuration.warnings.map(\.path) == ["mag.mobile_sdk.allow_ssl_pinning"])
     }
 
-    @Test("that is no JSON object, or too long, is told as such (100202)", arguments: ["", "{", "[]", "5"])
+    @Test(
+        "a configuration document that is not a JSON object, or too long, is refused so (100202)",
+        arguments: ["", "{", "[]", "5"])
     func unreadable(text: String) {
         #expect { try GatewayConfiguration(parsing: Array(text.utf8)) } throws: {
             ($0 as? GatewayError)?.localCode == 100_202

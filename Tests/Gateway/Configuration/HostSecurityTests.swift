@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Additional hosts")
 struct HostSecurityTests {
-    @Test("need something that proves them, a name and a port (MAG 1.3)")
+    @Test("an additional host needs something that proves it, a name and a port (MAG 1.3)")
     func refused() throws {
         for (number, make) in [
             (100_212, { try HostSecurity(host: "h.test", port: 443) }),

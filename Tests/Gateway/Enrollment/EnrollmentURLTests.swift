@@ -6,13 +6,13 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Enrollment URL")
+@Suite("Enrollment URL of a board")
 struct EnrollmentURLTests {
     /// A hash whose encodings differ: bytes of 0xFF give `/` in base 64 and `_` in base64url.
     private static let hash = [UInt8](repeating: 0xFF, count: 32)
 
     @Test(
-        "is refused without subjectKeyHash, before anything is sent (MAG checklist 1)",
+        "an enrollment URL without subjectKeyHash is refused before anything is sent (MAG checklist 1)",
         arguments: [
             "https://gw.lab.test:8443/connect/device/config", "https://gw.lab.test/c?sessionData=x",
             "https://gw.lab.test/c?subjectKeyHash=", "https://gw.lab.test/c?subjectKeyHash",
@@ -23,7 +23,9 @@ struct EnrollmentURLTests {
         #expect(GatewayError.enrollmentURLWithoutKeyHash.localCode == 100_005)
     }
 
-    @Test("is refused with a hash that is not 32 bytes", arguments: ["zz", "AAAA", "%3", "%3D", "%FF%FE"])
+    @Test(
+        "an enrollment URL with a hash that is not 32 bytes is refused",
+        arguments: ["zz", "AAAA", "%3", "%3D", "%FF%FE"])
     func wrongHash(hash: String) {
         #expect(throws: GatewayError.enrollmentKeyHashInvalid) {
             try Enrollment(url: "https://gw.lab.test/c?subjectKeyHash=\(hash)")
@@ -31,7 +33,7 @@ struct EnrollmentURLTests {
     }
 
     @Test(
-        "is refused when it is no https URL",
+        "an enrollment URL that is not https is refused",
         arguments: [
             "http://gw/c?subjectKeyHash=x", "ftp://gw/", "https://user@gw/c", "https://gw:0/c", "https://gw:99999/",
             "https:// gw/",
@@ -44,7 +46,7 @@ struct EnrollmentURLTests {
     }
 
     @Test(
-        "takes the hash in hex and in base 64 of both alphabets, padded or not, percent-encoded or not",
+        "an enrollment URL's hash may be hex or base 64 of both alphabets, padded or percent-encoded",
         arguments: [
             Hex.encode(hash), Base64.encode(hash, alphabet: .urlSafe), Base64.encode(hash, alphabet: .urlSafe) + "%3D",
             Base64.encode(hash, alphabet: .urlSafe) + "=",
@@ -57,7 +59,7 @@ struct EnrollmentURLTests {
         #expect(url.port == 9443)
     }
 
-    @Test("counts its first hash and is requested exactly as given (MAG quirk Q6)")
+    @Test("an enrollment URL counts its first hash and is requested exactly as given (MAG quirk Q6)")
     func unchanged() throws {
         let one = Hex.encode(Self.hash)
         let text = "https://gw.lab.test/c?subjectKeyHash=\(one)&sessionData=x?subjectKeyHash=00"
@@ -66,7 +68,7 @@ struct EnrollmentURLTests {
         #expect(url.text == text)
     }
 
-    @Test("may be a file, by path or file URL")
+    @Test("an enrollment URL may be a file, by path or file URL")
     func file() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "msso \(UUID()).json").path
         try Data(Documents.document()).write(to: URL(filePath: path))
@@ -77,7 +79,7 @@ struct EnrollmentURLTests {
         }
     }
 
-    @Test("of a file that is missing, a directory or too large says so")
+    @Test("an enrollment by a file that is missing, a directory or too large says so")
     func badFiles() async throws {
         await #expect(throws: GatewayError.configurationMissing(path: "/nonexistent/x.json")) {
             try await Enrollment(url: "/nonexistent/x.json").fetch(using: HTTPClient())

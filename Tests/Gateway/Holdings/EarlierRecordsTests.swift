@@ -8,7 +8,9 @@ import Vault
 
 @Suite("A vault with a record for each secret", .serialized, .timeLimit(.minutes(5)))
 struct EarlierRecordsTests {
-    @Test("opens with everything that it held, now in a few documents", arguments: ["whole", "interrupted", "removed"])
+    @Test(
+        "a vault with a record for each secret opens with everything that it held, now in a few documents",
+        arguments: ["whole", "interrupted", "removed"])
     func everything(gateway: String) async throws {
         try await withEarlierVault { earlier in
             let expected = try earlier.held(gateway)
@@ -26,7 +28,7 @@ struct EarlierRecordsTests {
         }
     }
 
-    @Test("is replaced once, however many ask at once, and each gateway's when it is used")
+    @Test("a vault with a record for each secret is converted once, and each gateway's when it is used")
     func once() async throws {
         try await withEarlierVault { earlier in
             let session = try await earlier.session("whole")
@@ -40,7 +42,7 @@ struct EarlierRecordsTests {
         }
     }
 
-    @Test("takes the wish of a person to be registered before it is replaced")
+    @Test("a person's wish to be registered is taken from a vault with old records before they are replaced")
     func restEnded() async throws {
         try await withEarlierVault { earlier in
             let gateways = Gateways(vault: earlier.vault)
@@ -51,7 +53,7 @@ struct EarlierRecordsTests {
     }
 
     @Test(
-        "reports the same fault as ever when it is damaged, stays as it is, and can be reset",
+        "damage in a vault with old records is reported as before, stays, and can be reset",
         arguments: [
             ("device-key", nil, "a part of it is missing"),
             ("device-certificates", nil, "a part of it is missing"),
@@ -79,7 +81,7 @@ struct EarlierRecordsTests {
         }
     }
 
-    @Test("reports a certificate that is not for the key, also once it is replaced")
+    @Test("a certificate that is not for the key is reported in old records, and once they are replaced")
     func otherKey() async throws {
         try await withEarlierVault { earlier in
             let key = try PrivateKey(generating: .p256).pkcs8()
@@ -94,7 +96,7 @@ struct EarlierRecordsTests {
     }
 
     @Test(
-        "loses no more than what is damaged of what the gateway gives again",
+        "a damaged old record costs no more than what the gateway gives again",
         arguments: [
             ("client", "client"), ("client-secret", "client"), ("access-token", "board"),
             ("access-token-terms", "board"),

@@ -7,9 +7,9 @@ import Vault
 
 @testable import Gateway
 
-@Suite("What a session keeps in its vault", .serialized, .timeLimit(.minutes(5)))
+@Suite("Store of a session's holdings", .serialized, .timeLimit(.minutes(5)))
 struct HoldingsStoreTests {
-    @Test("is a document for all that changes together, and the keys")
+    @Test("a session's vault has one document for all that changes together, and the keys")
     func records() async throws {
         try await withBench({ $0.givesSessionsToClients = true }) { bench in
             let session = bench.session()
@@ -26,7 +26,7 @@ struct HoldingsStoreTests {
         }
     }
 
-    @Test("that lacks the device's key is an error, can still be reset, and the board registers anew")
+    @Test("a session without the device's key is an error, can be reset, and registers anew")
     func damaged() async throws {
         try await withBench { bench in
             let first = bench.session()
@@ -45,7 +45,7 @@ struct HoldingsStoreTests {
         }
     }
 
-    @Test("and names another key than the certificate's is an error")
+    @Test("a session whose document names another key than the certificate's is an error")
     func otherKey() async throws {
         try await withBench { bench in
             try await bench.session().ready()
@@ -61,7 +61,7 @@ struct HoldingsStoreTests {
         }
     }
 
-    @Test("loses the keys that nobody refers to, which a crash has left, and no other")
+    @Test("a session's vault loses the keys that nobody refers to after a crash, and no other")
     func sweep() async throws {
         try await withBench { bench in
             try await bench.session().ready()

@@ -8,7 +8,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("What a session keeps", .serialized, .timeLimit(.minutes(5)))
+@Suite("Holdings of a session", .serialized, .timeLimit(.minutes(5)))
 struct HoldingsTests {
     private let now = Moment(date: SampleHoldings.now, uptime: .zero)
 
@@ -22,7 +22,7 @@ struct HoldingsTests {
         return records
     }
 
-    @Test("is read back as it was written, every part of it")
+    @Test("holdings of a session are read back as they were written, every part of them")
     func roundTrip() throws {
         let full = try SampleHoldings.full()
         let records = try records(full)
@@ -37,7 +37,7 @@ struct HoldingsTests {
         #expect(read.board.access?.scope == "a b" && read.user?.tokens.id?.type == "other")
     }
 
-    @Test("of a locked session is read back, and a user beside it is not: there is never both")
+    @Test("holdings of a locked session are read back, but no user beside it: there are never both")
     func locked() throws {
         let full = try SampleHoldings.full()
         var locked = full
@@ -55,7 +55,7 @@ struct HoldingsTests {
         #expect(both.lock == locked.lock && both.user == nil)
     }
 
-    @Test("of a log-in that nothing is left of is of a board without a user")
+    @Test("holdings of a log-in that nothing is left of belong to a board without a user")
     func withoutUser() throws {
         var full = try SampleHoldings.full()
         full.user?.tokens = HeldTokens()
@@ -65,7 +65,7 @@ struct HoldingsTests {
         #expect(HoldingsChanges(from: full, to: read, scope: "s").changes.isEmpty)
     }
 
-    @Test("is written only where it changed, a document for all that changes together")
+    @Test("holdings are written only where they changed, a document for all that changes together")
     func difference() throws {
         let full = try SampleHoldings.full()
         func changed(_ change: (inout Holdings) -> Void) -> [String] {
@@ -89,7 +89,7 @@ struct HoldingsTests {
         #expect(changed { _ in }.isEmpty)
     }
 
-    @Test("gives up a key with the last reference to it")
+    @Test("holdings give up a key with the last reference to it")
     func droppedKeys() throws {
         let full = try SampleHoldings.full()
         func dropped(_ change: (inout Holdings) -> Void) -> Set<KeyReference> {
@@ -111,7 +111,7 @@ struct HoldingsTests {
     }
 
     @Test(
-        "is an error when the document of the device is not what was written, and absent when another is not",
+        "a changed device document is an error, and another changed document is absent",
         arguments: ["", "not JSON", "[]", "{}", #"{"certificates": "-----BEGIN CERTIFICATE-----"}"#])
     func damagedDocument(content: String) throws {
         let full = try SampleHoldings.full()
@@ -142,7 +142,7 @@ struct HoldingsTests {
         }
     }
 
-    @Test("loses client credentials and tokens, and nothing else, when the client is refused (MAG 12.4, …201)")
+    @Test("holdings of a refused client lose credentials and tokens, nothing else (MAG 12.4, …201)")
     func clearClient() throws {
         var holdings = try SampleHoldings.full()
         holdings.clearClient()
@@ -156,7 +156,7 @@ struct HoldingsTests {
         #expect(holdings.user == nil, "nothing is left of the log-in")
     }
 
-    @Test("loses the same for another master client, and nothing for the same one (MAG 12.4, MAG checklist 7)")
+    @Test("holdings lose the same for another master client, nothing for the same (MAG 12.4, MAG checklist 7)")
     func adopt() throws {
         var holdings = try SampleHoldings.full()
         holdings.adopt(try GatewayConfiguration(parsing: Documents.document()))

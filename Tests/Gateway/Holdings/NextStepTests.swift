@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What comes next")
+@Suite("Next step of a session")
 struct NextStepTests {
     private static let now = Moment(date: SampleHoldings.now, uptime: .seconds(10))
 
@@ -107,7 +107,7 @@ struct NextStepTests {
         },
     ]
 
-    @Test("follows from what is held and from the time alone", arguments: board + renewal + person)
+    @Test("a session's next step follows from its holdings and the time alone", arguments: board + renewal + person)
     func table(_ row: Row) throws {
         var holdings = try SampleHoldings.working()
         try row.change(&holdings)

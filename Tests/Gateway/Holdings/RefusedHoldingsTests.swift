@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What a refusal drops")
+@Suite("Holdings after a refusal")
 struct RefusedHoldingsTests {
     /// The parts of what is held that are there, in words.
     private func parts(_ holdings: Holdings) -> [String] {
@@ -36,7 +36,7 @@ struct RefusedHoldingsTests {
         (.renewCertificate, .board, []), (.renewCertificate, .user, []),
     ]
 
-    @Test("in a recovery is what was refused, and nothing else", arguments: recoveryRows)
+    @Test("a refusal in a recovery drops what was refused, and nothing else", arguments: recoveryRows)
     func recoveries(recovery: Recovery, principal: Principal, expected: Set<String>) throws {
         #expect(try dropped { $0.apply(recovery, as: principal) } == expected)
     }
@@ -48,14 +48,14 @@ struct RefusedHoldingsTests {
         (true, true, .user, ["user access", "user refresh", "user id", "user"]), (false, false, .user, []),
     ]
 
-    @Test("of a grant is the tokens that it spent and those without use", arguments: grantRows)
+    @Test("a refused grant drops the tokens that it spent and those without use", arguments: grantRows)
     func grants(spends: Bool, dropsIDToken: Bool, principal: Principal, expected: Set<String>) throws {
         let consequence = GrantConsequence(.nextGrant, dropsIDToken: dropsIDToken)
         #expect(
             try dropped { $0.apply(consequence, spendsRefreshToken: spends, of: principal) } == expected)
     }
 
-    @Test("of a user of whom nothing else is left is the log-in")
+    @Test("a refusal drops the log-in of a user of whom nothing else is left")
     func lastToken() throws {
         for recovery in [Recovery.dropAccessToken, .reinitializeClient] {
             var holdings = try SampleHoldings.working()
@@ -67,7 +67,7 @@ struct RefusedHoldingsTests {
     }
 
     @Test(
-        "of the certificate's renewal is everything; the board rests where the gateway does not know the device",
+        "a refused renewal drops everything, and an unknown device's board rests",
         arguments: [(1_000_101, nil), (1_000_107, RegistrationRest.withdrawn(code: 1_000_107))])
     func renewal(code: Int, rest: RegistrationRest?) throws {
         let configuration = try GatewayConfiguration(parsing: Documents.document())
@@ -78,7 +78,7 @@ struct RefusedHoldingsTests {
     }
 
     @Test(
-        "and what can be done about it",
+        "a refusal leads to the recovery that its operation and code allow",
         arguments: [
             (GatewayOperation.call, 3_007_990, Holdings.AfterRefusal.recover(.dropAccessToken)),
             (.obtainToken, 3_003_201, .recover(.reinitializeClient)),
@@ -92,7 +92,7 @@ struct RefusedHoldingsTests {
         #expect(try SampleHoldings.working().next(after: refusal) == next)
     }
 
-    @Test("which is nothing for a board without a certificate, with static credentials, or that waits for a person")
+    @Test("a refusal leads to nothing without a certificate, with static credentials, or while a person is awaited")
     func nothing() throws {
         var holdings = try SampleHoldings.working()
         holdings.device = nil

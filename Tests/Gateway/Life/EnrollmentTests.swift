@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Enrollment at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct EnrollmentTests {
-    @Test("fetches the configuration once; a second time the URL is refused like a forged or ended one")
+    @Test("enrollment fetches the configuration once, and a used URL is refused like a forged one")
     func once() async throws {
         try await withBench { bench in
             let url = try await bench.lab.mintEnrollmentURL()
@@ -31,7 +31,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("is refused before any connection without subjectKeyHash (MAG checklist 1)")
+    @Test("enrollment without subjectKeyHash is refused before any connection (MAG checklist 1)")
     func withoutHash() async throws {
         try await withBench { bench in
             let url = try #require(try await bench.lab.mintEnrollmentURL().split(separator: "&").first.map(String.init))
@@ -42,7 +42,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("aborts the handshake with a server that has another key, and changes nothing (MAG checklist 2)")
+    @Test("enrollment aborts the handshake with another key's server and changes nothing (MAG checklist 2)")
     func wrongKey() async throws {
         try await withBench { bench in
             try await Gateways(vault: bench.vault).activate(bench.configuration)
@@ -56,7 +56,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("checks the host name and the dates beside the key", arguments: [ServerFace.otherHost, .expired])
+    @Test("enrollment checks the host name and the dates beside the key", arguments: [ServerFace.otherHost, .expired])
     func otherFaults(face: ServerFace) async throws {
         try await withBench { bench in
             let url = try await bench.lab.mintEnrollmentURL()
@@ -71,7 +71,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "takes nothing but a 200 with a configuration, and follows no redirect",
+        "enrollment takes nothing but a 200 with a configuration, and follows no redirect",
         arguments: [
             Fault.Kind.status(302), .status(503), .captivePortal,
         ])
@@ -85,7 +85,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("sends the URL as given, pinned, without anything of ours (MAG checklist 3)")
+    @Test("enrollment sends the URL as given, pinned, without anything of ours (MAG checklist 3)")
     func request() throws {
         let hash = String(repeating: "ab", count: 32)
         let url = try EnrollmentURL("https://gw.lab.test/c?sessionData=x&subjectKeyHash=\(hash)")

@@ -8,7 +8,7 @@ import Vault
 
 @Suite("Gateways a board knows", .serialized, .timeLimit(.minutes(5)))
 struct GatewaysTests {
-    @Test("are switched with events, and switching back finds the first registration (MAG 1.2, MAG checklist 6)")
+    @Test("gateways are switched with events, and switching back finds the registration (MAG 1.2, MAG checklist 6)")
     func switching() async throws {
         try await withBench { first in
             try await withBench { second in
@@ -45,7 +45,7 @@ struct GatewaysTests {
         }
     }
 
-    @Test("have accounts beside the default one, which are switched and removed one by one")
+    @Test("accounts of gateways beside the default one are switched and removed one by one")
     func accounts() async throws {
         try await withBench { first in
             try await withBench { second in
@@ -65,7 +65,7 @@ struct GatewaysTests {
         }
     }
 
-    @Test("store in the commit of the account that the board does not register by itself, until a person wants it")
+    @Test("a switch of gateways and the wish not to register by itself are stored in one commit")
     func withoutRegistering() async throws {
         try await withBench { bench in
             let gateways = Gateways(vault: bench.vault)
@@ -88,7 +88,7 @@ struct GatewaysTests {
         }
     }
 
-    @Test("have the default one where a vault of the version before has its active gateway")
+    @Test("the active gateway of a vault of the version before becomes the default account")
     func formerVault() async throws {
         try await withBench { bench in
             let identity = bench.configuration.identity
@@ -109,7 +109,7 @@ struct GatewaysTests {
         }
     }
 
-    @Test("are none on a new board")
+    @Test("a new board knows no gateway")
     func none() async throws {
         try await withBench { bench async throws in
             let gateways = Gateways(vault: bench.vault)

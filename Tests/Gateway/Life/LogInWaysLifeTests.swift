@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What a session does for those who log in otherwise, or on demand", .serialized, .timeLimit(.minutes(5)))
+@Suite("Sessions with other logins, or logins on demand", .serialized, .timeLimit(.minutes(5)))
 struct LogInWaysLifeTests {
     private func demanding(
         _ bench: Bench, flow: Principal = .user, _ demand: @escaping UserDemand
@@ -19,7 +19,7 @@ struct LogInWaysLifeTests {
             clock: bench.time.clock, uptime: bench.time.uptime)
     }
 
-    @Test("a call waits for a login where somebody can be asked, and is the user's where nothing else is said")
+    @Test("a call waits for a login where somebody can be asked, and is then the user's")
     func onDemand() async throws {
         try await withBench { bench in
             let session = demanding(bench) { session, name in
@@ -56,7 +56,7 @@ struct LogInWaysLifeTests {
         }
     }
 
-    @Test("a demand that nobody meets ends the call with its error")
+    @Test("a call whose demand for a login nobody meets ends with the demand's error")
     func unmet() async throws {
         try await withBench { bench in
             let session = demanding(bench) { _, _ in throw GatewayError.idTokenExpired }
@@ -97,7 +97,7 @@ struct LogInWaysLifeTests {
         }
     }
 
-    @Test("without single sign-on there is no session to ask for")
+    @Test("a gateway without single sign-on has no session to ask for")
     func noSession() async throws {
         try await withBench { bench in
             let session = bench.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })
@@ -125,7 +125,7 @@ struct LogInWaysLifeTests {
         }
     }
 
-    @Test("claims are kept up to a limit")
+    @Test("claims about a user are kept up to a limit")
     func profileLimit() {
         let long: JSON = ["name": .string(String(repeating: "a", count: UserProfile.limit))]
         #expect(UserProfile(long, updatedAt: .now) == nil && UserProfile([], updatedAt: .now) == nil)
@@ -133,7 +133,7 @@ struct LogInWaysLifeTests {
     }
 
     @Test(
-        "a JWT from outside registers an unregistered board, or logs in beside the board's own session (MAG 4.3, 5.1)")
+        "a JWT from outside registers a board, or logs in beside the board's own session (MAG 4.3, 5.1)")
     func assertion() async throws {
         try await withBench { bench in
             let session = bench.session()

@@ -96,7 +96,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("one-time passwords are asked for, and the same call is made again with the password (MAG checklist 30)")
+    @Test("a call that needs a one-time password asks for it and is made again (MAG checklist 30)")
     func right() async throws {
         try await withAlice { (bench, session) async throws -> Void in
             let person = Person(bench.lab, channels: ["SMS"], passwords: ["000 000", "wrong"])
@@ -115,7 +115,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("one-time passwords are not asked for where nobody is: the API's own answer is returned, with its number")
+    @Test("one-time passwords are not asked for where nobody is, and the API's own answer is returned")
     func nobody() async throws {
         try await withAlice { (bench, session) async throws -> Void in
             let response = try await session.call(hello(nil))
@@ -129,7 +129,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("need no choice of one channel, and several can be chosen at once; the board itself is asked too")
+    @Test("one-time passwords need no choice of one channel, allow several, and are asked of the board too")
     func channels() async throws {
         try await withAlice({ $0.channels = ["QRCODE"] }) { (bench, session) async throws -> Void in
             let person = Person(bench.lab)
@@ -166,7 +166,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("bar the user after three wrong ones, and the gateway is not asked meanwhile (160107)")
+    @Test("three wrong one-time passwords bar the user, and the gateway is not asked meanwhile (160107)")
     func barred() async throws {
         try await withAlice { (bench, session) async throws -> Void in
             let person = Person(bench.lab, passwords: ["1", "2", "3"])
@@ -196,9 +196,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test(
-        "one-time passwords that are ordered too often are refused for a while too (160106), as are those that cannot be sent"
-    )
+    @Test("one-time passwords that are ordered too often or cannot be sent are refused for a while (160106)")
     func limits() async throws {
         try await withAlice({ $0.deliveries = 1 }) { (bench, session) async throws -> Void in
             let person = Person(bench.lab)
@@ -225,7 +223,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("end the call where the person refuses to choose (160201) or to answer (160202)")
+    @Test("a call ends where the person refuses to choose a channel (160201) or to answer (160202)")
     func refused() async throws {
         try await withAlice { (bench, session) async throws -> Void in
             let first = Person(bench.lab, channels: [nil])
@@ -236,9 +234,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test(
-        "one-time passwords that the gateway takes for a session are asked for once, by calls that meet the demand at once"
-    )
+    @Test("a one-time password for a session is asked for once by calls that meet the demand at once")
     func once() async throws {
         try await withAlice({ $0.remembers = 60 }) { (bench, session) async throws -> Void in
             let person = Person(bench.lab)
@@ -257,7 +253,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("one-time passwords that count for one call are asked for one after the other, and none is sent twice")
+    @Test("one-time passwords for one call each are asked for in turn, and none is sent twice")
     func oneEach() async throws {
         try await withAlice({ $0.channels = ["SMS"] }) { (bench, session) async throws -> Void in
             let person = Person(bench.lab)
@@ -276,7 +272,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("wait no longer than the call: a call that is cancelled asks nothing more, and lets the next one in")
+    @Test("a canceled call asks for no one-time password any more, and lets the next one in")
     func cancelled() async throws {
         try await withAlice { (bench, session) async throws -> Void in
             let person = Person(bench.lab)

@@ -10,7 +10,7 @@ import Testing
 @Suite("Log-in by another device at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct ProximityLifeTests {
     @Test(
-        "lets the user of one board in on another, registered or not (MAG 5.6, 7.3, MAG checklist 33)",
+        "a user of one board is let in on another, registered or not (MAG 5.6, 7.3, MAG checklist 33)",
         arguments: [true, false])
     func whole(isRegistered: Bool) async throws {
         try await withBench { bench in
@@ -41,7 +41,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("without single sign-on takes one code for the registration, in the user's name, and another for the token")
+    @Test("a log-in without single sign-on takes one code for the registration and another for the token")
     func withoutSingleSignOn() async throws {
         try await withBench { bench in
             let sharing = bench.session()
@@ -65,7 +65,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("takes a code of its own session alone; another is refused before anything is sent (MAG checklist 33)")
+    @Test("a log-in by another device takes only its own code, and refuses others unsent (MAG checklist 33)")
     func otherState() async throws {
         try await withBench { bench in
             let sharing = bench.session()
@@ -83,9 +83,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test(
-        "a log-in by another device is over when nobody has authorized in time, and is told as an error, not as pending (MAG 7.3)"
-    )
+    @Test("a log-in that nobody authorized in time is over, and an error instead of pending (MAG 7.3)")
     func over() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -134,9 +132,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test(
-        "a log-in by another device is possible on a board that waits for a person, and registers it only when somebody comes in"
-    )
+    @Test("a log-in by another device registers a board that waits for a person once somebody comes in")
     func resting() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -150,7 +146,7 @@ struct ProximityLifeTests {
     }
 
     @Test(
-        "a log-in by another device is forgotten with the client credentials that began it: nothing of it is sent (MAG 12.4)",
+        "a log-in by another device is forgotten with its client credentials, and nothing is sent (MAG 12.4)",
         arguments: [true, false])
     func forgotten(byReset: Bool) async throws {
         try await withBench { bench in
@@ -168,9 +164,7 @@ struct ProximityLifeTests {
 
     // MARK: The other side
 
-    @Test(
-        "authorizes nothing of another origin and nothing but log-ins that wait, whatever else the gateway has (MAG checklist 36)"
-    )
+    @Test("only waiting log-ins of the gateway's origin are authorized, whatever it has (MAG checklist 36)")
     func origin() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -203,9 +197,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test(
-        "learns once what the gateway's own log-ins that wait look like, and no oftener than each hour when a URL does not fit"
-    )
+    @Test("the form of the gateway's log-ins is learned once, and again at most hourly when a URL does not fit")
     func learnsForm() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -230,9 +222,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test(
-        "a log-in by another device is done in the name of the user who agreed, or not at all: also when the gateway has the call repeated"
-    )
+    @Test("a log-in is authorized in the name of the user who agreed, or not at all, also when repeated")
     func otherUser() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -263,7 +253,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("authorizes in the name of a user, never of the board")
+    @Test("a log-in is authorized in the name of a user, never of the board")
     func userOnly() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -275,7 +265,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("authorizes by POST, and by GET where that is not known; JSON around the URL is as good (MAG 7.3)")
+    @Test("a log-in is authorized by POST, or GET where that is unknown, also with JSON around the URL (MAG 7.3)")
     func methods() async throws {
         try await withBench { bench async throws in
             let session = bench.session()

@@ -11,7 +11,7 @@ import Vault
 
 @Suite("Registration at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct RegistrationLifeTests {
-    @Test("happens by itself before the first call: initialize, register, token, call (MAG 0.2, MAG checklist 9)")
+    @Test("a first call registers by itself: initialize, register, token, call (MAG 0.2, MAG checklist 9)")
     func firstCall() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -103,7 +103,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("awaiting activation is kept and reported, and ends when an administrator activates (MAG checklist 16)")
+    @Test("a registration that awaits activation is kept, and ends when it is activated (MAG checklist 16)")
     func activation() async throws {
         try await withBench({ $0.activatesDevices = false }) { bench in
             let session = bench.session()
@@ -125,7 +125,8 @@ struct RegistrationLifeTests {
     }
 
     @Test(
-        "answered by a captive portal or a proxy changes nothing", arguments: [Fault.Kind.captivePortal, .status(502)])
+        "a registration that a captive portal or a proxy answers changes nothing",
+        arguments: [Fault.Kind.captivePortal, .status(502)])
     func notTheGateway(kind: Fault.Kind) async throws {
         try await withBench { bench in
             bench.lab.inject(Fault(kind, at: .clientRegistration, times: 1))
@@ -137,9 +138,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test(
-        "a registration is removed here when the gateway removed it (MAG 12.4), and comes back only when a person wants it"
-    )
+    @Test("a registration that the gateway removed is removed here, until a person wants it back (MAG 12.4)")
     func deregister() async throws {
         try await withBench { bench in
             try await Gateways(vault: bench.vault).activate(bench.configuration)
@@ -187,9 +186,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test(
-        "a registration is reset here alone: the gateway is not told, other gateways' data stays, the next identifier is new (MAG 12.4)"
-    )
+    @Test("a reset removes one registration here alone, and the next identifier is new (MAG 12.4)")
     func reset() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -209,7 +206,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("stays when the master client id changes, client credentials and tokens do not (MAG checklist 7)")
+    @Test("a changed master client id keeps the registration, not credentials and tokens (MAG checklist 7)")
     func masterChange() async throws {
         let second = MasterClient(clientID: "second-master")
         try await withBench({ $0.masterClients.append(second) }) { bench in

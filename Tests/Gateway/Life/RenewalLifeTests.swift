@@ -13,7 +13,7 @@ struct RenewalLifeTests {
         try await session.status().certificate?.serialNumber
     }
 
-    @Test("puts a new certificate for the same key in use, after it has proven itself (MAG checklist 15, 18)")
+    @Test("renewal uses a new certificate for the same key once it has proven itself (MAG checklist 15, 18)")
     func renew() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -32,9 +32,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test(
-        "comes before a call when fewer than 30 days are left, once, also for a certificate that is short from the start"
-    )
+    @Test("renewal comes before a call when fewer than 30 days are left, once, even for short certificates")
     func window() async throws {
         try await withBench({ $0.lives.deviceCertificate = 10 * 86_400 }) { bench in
             let session = bench.session()
@@ -47,7 +45,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("of a certificate that has ended is tried at the next use, however short ago an attempt failed")
+    @Test("renewal of an ended certificate is tried at the next use, however recent a failed attempt")
     func ended() async throws {
         try await withBench({ $0.lives.deviceCertificate = 20 }) { bench in
             let session = bench.session()
@@ -62,7 +60,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("follows a …206 of the called API, which is then called again (MAG checklist 18)")
+    @Test("renewal follows a …206 of the called API, which is then called again (MAG checklist 18)")
     func onDemand() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -73,7 +71,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("refused by the gateway ends the registration, and the board registers anew (MAG checklist 19)")
+    @Test("a refused renewal ends the registration, and the board registers anew (MAG checklist 19)")
     func refused() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -94,7 +92,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("refused on the way to a call ends in a new registration and the call's answer")
+    @Test("a renewal refused on the way to a call ends in a new registration and the call's answer")
     func refusedInChain() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -109,7 +107,7 @@ struct RenewalLifeTests {
     }
 
     @Test(
-        "without a word of the gateway keeps everything (MAG checklist 19)",
+        "a renewal that the gateway does not answer keeps everything (MAG checklist 19)",
         arguments: [
             Fault.Kind.drop, .status(502), .status(404), .captivePortal, .error(code: 1_000_000, status: 500),
             .error(code: 1_000_111, status: 429),
@@ -129,7 +127,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("that fails before a call lets the call go on with the old certificate, and is not tried at every call")
+    @Test("a renewal that fails before a call lets the call go on, and is not tried at every call")
     func pause() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -145,7 +143,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("whose certificate the gateway does not take itself keeps the old one")
+    @Test("a renewal whose certificate the gateway does not take itself keeps the old one")
     func notProven() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -159,7 +157,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("interrupted before the proof goes on with the certificate it got, also after a restart")
+    @Test("a renewal interrupted before the proof goes on with its certificate, also after a restart")
     func interrupted() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -179,7 +177,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("of a device that was removed at the gateway drops it, and nothing registers by itself (MAG checklist 26)")
+    @Test("a renewal of a removed device drops it, and nothing registers by itself (MAG checklist 26)")
     func withdrawn() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -197,7 +195,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("of a board that is not registered says so")
+    @Test("a renewal on a board that is not registered says so")
     func unregistered() async throws {
         try await withBench { bench in
             #expect(await failure { try await bench.session().renew() } == .notRegistered)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A session that is closed", .serialized, .timeLimit(.minutes(5)))
 struct SessionEndTests {
-    @Test("a closed session registers nobody and stores nothing, and the next one of its gateway finds what was there")
+    @Test("a closed session registers nobody and stores nothing, and the gateway's next one finds its state")
     func closed() async throws {
         try await withBench { bench in
             let unused = bench.session()
@@ -27,7 +27,7 @@ struct SessionEndTests {
         }
     }
 
-    @Test("what a session does while it is closed has ended when that returns, and leaves no key that nobody knows")
+    @Test("work of a closing session has ended when the closing returns, and leaves no unknown key")
     func underWay() async throws {
         try await withBench { bench in
             let delayed = bench.delayNext(.clientRegistration, milliseconds: 20_000)

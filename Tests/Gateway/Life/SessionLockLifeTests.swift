@@ -36,7 +36,7 @@ struct SessionLockLifeTests {
     }
 
     @Test(
-        "a locked session has no token left, here or at the gateway, and its id_token is nowhere to be read (MAG 12.3)")
+        "a locked session has no token here or at the gateway, and shows no id_token (MAG 12.3)")
     func sealed() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -58,7 +58,7 @@ struct SessionLockLifeTests {
         }
     }
 
-    @Test("refuses calls, tokens, login and logout, and the board's own go on (MAG checklist 42)")
+    @Test("a locked session refuses calls, tokens, login and logout, not the board's own (MAG checklist 42)")
     func refused() async throws {
         try await withBench { bench in
             let session = try await locked(at: bench)
@@ -85,7 +85,7 @@ struct SessionLockLifeTests {
         }
     }
 
-    @Test("stays locked by its first passcode, also after a restart, and gets its tokens by the id_token")
+    @Test("a locked session keeps its first passcode over a restart, and gets tokens by the id_token")
     func unlocked() async throws {
         try await withBench { bench in
             let session = try await locked(at: bench)
@@ -112,7 +112,7 @@ struct SessionLockLifeTests {
         }
     }
 
-    @Test("counts wrong passcodes and delays the next, across restarts, and is given up after the last")
+    @Test("a locked session counts wrong passcodes, delays the next, and is given up after the last")
     func wrong() async throws {
         try await withBench { bench in
             _ = try await locked(at: bench)
@@ -198,7 +198,7 @@ struct SessionLockLifeTests {
         }
     }
 
-    @Test("keeps the token to be revoked later where the gateway only fails at it, and not where it refuses")
+    @Test("a locked session's token is revoked later where the gateway only fails at it, not where it refuses")
     func failing() async throws {
         for (status, isKept) in [(500, true), (429, true), (401, false)] {
             try await withBench { bench in
@@ -235,14 +235,15 @@ struct SessionLockLifeTests {
     }
 
     @Test(
-        "takes passcodes of 4 to 256 bytes", arguments: [(3, false), (4, true), (256, true), (257, false), (0, false)])
+        "a lock takes passcodes of 4 to 256 bytes",
+        arguments: [(3, false), (4, true), (256, true), (257, false), (0, false)])
     func lengths(count: Int, isAllowed: Bool) {
         let secret = SecretBytes(utf8: String(repeating: "7", count: count))
         #expect(((try? Passcode(secret)) != nil) == isAllowed)
     }
 
     @Test(
-        "doubles the wait with each wrong passcode, up to a quarter of an hour",
+        "a lock doubles the wait with each wrong passcode, up to a quarter of an hour",
         arguments: [(0, 0.0), (1, 1), (2, 2), (5, 16), (10, 512), (11, 900), (60, 900)])
     func waits(failures: Int, seconds: Double) {
         let now = Date(timeIntervalSince1970: 1_800_000_000)

@@ -44,7 +44,7 @@ struct SessionOptionsTests {
         }
     }
 
-    @Test("without the verification of signatures no key is asked for")
+    @Test("a session that does not verify signatures asks for no key")
     func unverified() async throws {
         try await withBench({
             $0.givesSessionsToClients = true

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Tokens and calls at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct TokenLifeTests {
-    @Test("A token that died at the gateway is replaced once for all its callers (…990, MAG checklist 24)")
+    @Test("a token that died at the gateway is replaced once for all its callers (…990, MAG checklist 24)")
     func expired() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -28,7 +28,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("Client credentials that the gateway forgot are had anew, with new tokens and the old registration (…201)")
+    @Test("client credentials that the gateway forgot are replaced, with new tokens and the old registration (…201)")
     func clientForgotten() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -44,7 +44,7 @@ struct TokenLifeTests {
     }
 
     @Test(
-        "A request is tried four times in all (MAG checklist 24)",
+        "a request is tried four times in all (MAG checklist 24)",
         arguments: [
             (3_007_990, "gateway.token-expired"), (1_002_201, "gateway.client-credentials-invalid"),
         ])
@@ -58,7 +58,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A token endpoint that refuses the client is asked four times in all (MAG checklist 24)")
+    @Test("a token endpoint that refuses the client is asked four times in all (MAG checklist 24)")
     func tokenAttempts() async throws {
         try await withBench { bench in
             bench.lab.inject(Fault(.error(code: 3_003_201, status: 401), at: .token))
@@ -67,9 +67,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test(
-        "A device that was removed at the gateway does not register by itself, and keeps its data (…107, MAG checklist 26)"
-    )
+    @Test("a device removed at the gateway keeps its data and does not register itself (…107, MAG checklist 26)")
     func removed() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -84,7 +82,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("Ends and scopes: a token is used until it ends, and a wall clock that jumps does not end it")
+    @Test("a token is used until it ends, and a wall clock that jumps does not end it")
     func life() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -101,7 +99,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A scope that the gateway does not grant is an error, not a loop (MAG 5.2)")
+    @Test("a scope that the gateway does not grant is an error, not a loop (MAG 5.2)")
     func scope() async throws {
         try await withBench { bench async throws in
             let session = bench.session()
@@ -116,7 +114,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("The refresh token comes first, then the id_token, then the credentials (MAG checklist 20)")
+    @Test("a board's token comes by refresh token, then id_token, then credentials (MAG checklist 20)")
     func order() async throws {
         try await withBench({ $0.givesSessionsToClients = true }) { bench in
             let session = bench.session()
@@ -136,7 +134,7 @@ struct TokenLifeTests {
     }
 
     @Test(
-        "The refresh token is kept when the refresh got no answer (MAG checklist 27)",
+        "a refresh token is kept when the refresh got no answer (MAG checklist 27)",
         arguments: [
             Fault.Kind.drop, .status(502), .captivePortal,
         ])
@@ -159,7 +157,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("An id_token signed with a published key is checked with it; the key set is read once (MAG checklist 22, 23)")
+    @Test("an id_token is checked with a published key, from a key set read once (MAG checklist 22, 23)")
     func publishedKeys() async throws {
         try await withBench({
             $0.givesSessionsToClients = true
@@ -178,7 +176,7 @@ struct TokenLifeTests {
     }
 
     @Test(
-        "A key set that lacks the needed key is read again, once; without the key no token is taken (MAG checklist 23)")
+        "a key set that lacks the key is read again once, and no token is taken without it (MAG checklist 23)")
     func unknownKey() async throws {
         let foreign = try KeySet(#"{"keys":[]}"#.utf8.map { $0 })
         try await withBench({
@@ -200,7 +198,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("Revocation ends the tokens at the gateway and here (MAG 5.8)")
+    @Test("revocation ends the tokens at the gateway and here (MAG 5.8)")
     func revocation() async throws {
         try await withBench({ $0.givesSessionsToClients = true }) { bench in
             let session = bench.session()
@@ -214,9 +212,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test(
-        "A call carries token, mag-identifier and the caller's own headers, and gives the answer as it is (MAG 6.1, 6.3)"
-    )
+    @Test("a call carries token, mag-identifier and caller's headers, and returns the answer (MAG 6.1, 6.3)")
     func injected() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -231,7 +227,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A host without configuration is not called, a public one gets nothing of ours (MAG checklist 17, 31)")
+    @Test("a host without configuration is not called, a public one gets nothing of ours (MAG checklist 17, 31)")
     func hosts() async throws {
         try await withBench { bench in
             try await withBench { other in
@@ -253,7 +249,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("An answer of another host is not taken for contact with the gateway")
+    @Test("an answer of another host is not taken for contact with the gateway")
     func contact() async throws {
         try await withBench { bench in
             // The lab by its address is another host, with the same authority.
@@ -271,7 +267,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A caller who gives up does not take the registration away from the others")
+    @Test("a caller who gives up does not take the registration away from the others")
     func cancellation() async throws {
         try await withBench { bench in
             bench.lab.inject(Fault(.delay(milliseconds: 3000), at: .clientInitialization, times: 1))

@@ -10,7 +10,7 @@ import Vault
 
 @Suite("A person who logs in at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct UserLifeTests {
-    @Test("registers an unregistered board by E4, and the id_token gives the first token (MAG 4.3, 4.4)")
+    @Test("a login registers a board by E4, and the id_token gives the first token (MAG 4.3, 4.4)")
     func registers() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -29,7 +29,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("is there beside the board, whose own token stays (MAG 5.1, 5.7)")
+    @Test("a user is logged in beside the board, whose own token stays (MAG 5.1, 5.7)")
     func beside() async throws {
         try await withBench { bench async throws in
             let session = bench.session()
@@ -45,7 +45,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("is the board's too once it is registered by them: it gets its own token at the next need")
+    @Test("a board registered by a user's login gets its own token at the next need")
     func boardAfterwards() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -56,7 +56,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("outlives a restart, without a call")
+    @Test("a user's login outlives a restart, without a call")
     func restart() async throws {
         try await withBench { bench in
             let user = try await bench.session().logIn("alice")
@@ -71,7 +71,7 @@ struct UserLifeTests {
     }
 
     @Test(
-        "with a wrong password changes nothing, on a registered board or not (MAG checklist 25)",
+        "a login with a wrong password changes nothing, on a registered board or not (MAG checklist 25)",
         arguments: [true, false])
     func wrongPassword(isRegistered: Bool) async throws {
         try await withBench { bench in
@@ -94,7 +94,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("takes the place of whoever is logged in, and two who come at once come one after the other")
+    @Test("a login replaces whoever is logged in, and two at once come one after the other")
     func replaced() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -108,7 +108,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("comes back after a removal: the wish of a person ends the rest")
+    @Test("a login after a removal registers again: the wish of a person ends the rest")
     func afterRemoval() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -124,7 +124,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("on a device that awaits activation is told so, and is logged in once it is active (MAG checklist 16)")
+    @Test("a login while the device awaits activation says so, and works once it is active (MAG checklist 16)")
     func pending() async throws {
         try await withBench({ $0.activatesDevices = false }) { bench in
             let session = bench.session()
@@ -145,7 +145,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("stays nameless or keeps the typed name where the gateway does not tell (MAG quirk Q26)")
+    @Test("a user stays nameless or keeps the typed name where the gateway does not say (MAG quirk Q26)")
     func unnamed() async throws {
         try await withBench { bench async throws in
             let session = bench.session()
@@ -155,7 +155,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("gets no session from an id_token that does not hold; the registration stands (MAG 5.5)")
+    @Test("a user gets no session from an id_token that does not hold, and the registration stands (MAG 5.5)")
     func falseIDToken() async throws {
         try await withBench { bench async throws in
             let session = bench.session()
@@ -166,7 +166,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("without single sign-on registers the board and logs in with the same password (MAG 4.4)")
+    @Test("a login without single sign-on registers the board and uses the same password (MAG 4.4)")
     func withoutSingleSignOn() async throws {
         try await withBench { bench in
             let session = bench.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })
@@ -177,7 +177,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("keeps no word of a secret in events, errors, states or descriptions")
+    @Test("a login leaves no secret in events, errors, states or descriptions")
     func secrecy() async throws {
         try await withBench { bench in
             let session = bench.session()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The tokens of a person at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct UserTokenLifeTests {
-    @Test("come by the refresh token, then by the id_token, and never by the board's credentials (MAG checklist 20)")
+    @Test("a user's token comes by refresh token, then id_token, never the board's credentials (MAG checklist 20)")
     func order() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -27,9 +27,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test(
-        "a user's tokens that died at the gateway are replaced once for all callers, and the board's stays in use (…990, MAG checklist 24)"
-    )
+    @Test("a user's dead tokens are replaced once for all callers, not the board's (…990, MAG checklist 24)")
     func expired() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -52,7 +50,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("reach every caller, although another's refusal drops the token at that moment")
+    @Test("a user's tokens reach every caller, although another's refusal drops the token at that moment")
     func dropped() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -84,7 +82,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("a user's tokens that the gateway takes no more end the log-in, told once; the board goes on")
+    @Test("a user's tokens that the gateway takes no more end the log-in, reported once; the board goes on")
     func ended() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -105,7 +103,7 @@ struct UserTokenLifeTests {
     }
 
     @Test(
-        "a user's tokens do not end by a fault of the gateway, or for the want of an answer (MAG 5.3, MAG checklist 27)",
+        "a user's tokens do not end by a gateway's fault or a missing answer (MAG 5.3, MAG checklist 27)",
         arguments: [
             Fault.Kind.error(code: 3_003_000, status: 500), .error(code: 3_003_135, status: 400), .status(502), .drop,
             .captivePortal,
@@ -123,9 +121,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test(
-        "a user's tokens go with client credentials that the gateway forgot; the id_token stays and gives new ones (…201, MAG 12.4)"
-    )
+    @Test("a user's tokens go with forgotten credentials, and the id_token gives new ones (…201, MAG 12.4)")
     func clientForgotten() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -175,7 +171,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("a user's tokens are asked for by nobody when nobody is logged in: no request is made")
+    @Test("a user's tokens are not requested when nobody is logged in")
     func nobody() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -189,7 +185,7 @@ struct UserTokenLifeTests {
 
     // MARK: Log-out
 
-    @Test("end at the gateway by E10, and with them the user's rows and no other (MAG 5.9, 12.4, MAG checklist 43)")
+    @Test("a user's tokens end at the gateway by E10, with no one else's (MAG 5.9, 12.4, MAG checklist 43)")
     func logOut() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -215,7 +211,7 @@ struct UserTokenLifeTests {
     }
 
     @Test(
-        "stay when the log-out fails, unless it is forced, and the failure is told either way (MAG 5.9, 12.4)",
+        "a user's tokens stay when log-out fails, unless forced, and the failure is reported (MAG 5.9, 12.4)",
         arguments: [
             Fault.Kind.error(code: 3_006_000, status: 500), .status(502), .drop, .captivePortal,
         ])
@@ -237,7 +233,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("end by E9 where there is no id_token (MAG 5.9)")
+    @Test("a user's tokens end by E9 where there is no id_token (MAG 5.9)")
     func logOutByRevocation() async throws {
         try await withBench { bench in
             let session = bench.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })

@@ -5,7 +5,7 @@ import Testing
 @Suite("A location")
 struct LocationTests {
     @Test(
-        "is written with six decimals and a dot (MAG checklist 29)",
+        "a location is written with six decimals and a dot (MAG checklist 29)",
         arguments: [
             (49.2827, -123.1207, "49.282700,-123.120700"), (0, 0, "0.000000,0.000000"),
             (-0.0000001, 0.0000005, "0.000000,0.000001"), (-90, 180, "-90.000000,180.000000"),
@@ -18,7 +18,7 @@ struct LocationTests {
     }
 
     @Test(
-        "is on Earth",
+        "a location is on Earth",
         arguments: [(90.1, 0), (-91, 0), (0, 180.5), (0, -181), (.nan, 0), (0, .infinity)] as [(Double, Double)])
     func nowhere(latitude: Double, longitude: Double) {
         #expect(Location(latitude: latitude, longitude: longitude) == nil)

@@ -18,7 +18,7 @@ struct RegistrationRequestTests {
             authentication: ClientAuthentication(id: "c900-dyn", secret: SecretBytes(utf8: "s4cr3t-dyn"), expires: nil),
             isStatic: false))
 
-    @Test("has the headers of MAG 4.3 and neither authorization nor create-session (MAG checklist 11, 13)")
+    @Test("a registration request has the headers of MAG 4.3 and no authorization (MAG checklist 11, 13)")
     func headers() {
         let headers = request.headers
         #expect(headers.first("client-authorization") == "Basic YzkwMC1keW46czRjcjN0LWR5bg==")
@@ -29,7 +29,7 @@ struct RegistrationRequestTests {
         #expect(headers.first("authorization") == nil && headers.first("create-session") == nil)
     }
 
-    @Test("carries a certificate request for the key, in base64url on one line (MAG checklist 11)")
+    @Test("a registration request carries a certificate request in base64url on one line (MAG checklist 11)")
     func body() throws {
         let key = try PrivateKey(generating: .rsa(bits: 2048))
         let text = String(decoding: try request.body(for: key), as: UTF8.self)
@@ -43,7 +43,7 @@ struct RegistrationRequestTests {
         #expect(csr.subject[.organization] == "Lab Org")
     }
 
-    @Test("names a model without letters or digits Undefined", arguments: ["", "---", "日本"])
+    @Test("a registration request names a model without letters or digits Undefined", arguments: ["", "---", "日本"])
     func model(text: String) { #expect(DeviceDescription(name: "n", model: text).modelComponent == "Undefined") }
 }
 
@@ -63,13 +63,13 @@ struct RegistrationAnswerTests {
             for: Self.key.publicKey)
     }
 
-    @Test("gives certificate, identifier and whether the device may work, case aside")
+    @Test("a registration answer gives certificate, identifier and whether the device may work, case aside")
     func complete() throws {
         #expect(try answer() == .init(chain: [Self.certificate], magIdentifier: "mag-1", isActive: true))
         #expect(try answer([("device-status", "Registered"), ("MAG-Identifier", "m")]).isActive == false)
     }
 
-    @Test("takes a chain, leaf first")
+    @Test("a registration answer may have a chain, leaf first")
     func chain() throws {
         #expect(
             try answer(body: Self.certificate.pem + Documents.authority.pem).chain == [
@@ -78,7 +78,7 @@ struct RegistrationAnswerTests {
     }
 
     @Test(
-        "is refused without exactly one of each part (MAG checklist 14)",
+        "a registration answer is refused without exactly one of each part (MAG checklist 14)",
         arguments: [
             [("mag-identifier", "m")], [("device-status", "activated")],
             [("device-status", "activated"), ("device-status", "activated"), ("mag-identifier", "m")],
@@ -90,7 +90,7 @@ struct RegistrationAnswerTests {
         ])
     func parts(headers: [(String, String)]) { #expect(throws: AnswerFault.self) { try answer(headers) } }
 
-    @Test("is refused without a certificate for our key")
+    @Test("a registration answer is refused without a certificate for our key")
     func certificates() throws {
         #expect(throws: AnswerFault("it holds no certificate")) { try answer(body: "") }
         #expect(throws: AnswerFault("it holds no certificate")) { try answer(body: "<html>log in</html>") }
@@ -115,13 +115,13 @@ struct RenewalPolicyTests {
     }
 
     @Test(
-        "is due with fewer than 30 days left (MAG checklist 18)",
+        "a renewal is due with fewer than 30 days left (MAG checklist 18)",
         arguments: [(31.0, false), (30, false), (29.9, true), (-1, true)])
     func due(days: Double, isDue: Bool) throws {
         #expect(RenewalPolicy.isDue(try device(endsIn: days), at: now) == isDue)
     }
 
-    @Test("of a renewed certificate that is in the window from its first day waits for half its rest (MAG quirk Q20)")
+    @Test("a renewed certificate that is short from the start waits for half its rest (MAG quirk Q20)")
     func bounded() throws {
         #expect(!RenewalPolicy.isDue(try device(endsIn: 10, renewed: 0), at: now))
         #expect(!RenewalPolicy.isDue(try device(endsIn: 6, renewed: 4), at: now))
@@ -132,7 +132,7 @@ struct RenewalPolicyTests {
     }
 
     @Test(
-        "is refused only by the gateway's own word (MAG checklist 19)",
+        "a renewal is refused only by the gateway's own word (MAG checklist 19)",
         arguments: [
             (200, nil, false), (400, "1000101", true), (401, "1000206", true), (403, "1000107", true),
             (404, nil, false),
@@ -152,7 +152,7 @@ struct InitializationAnswerTests {
         try InitializationAnswer.credentials(Array(text.utf8), masterID: "m").authentication
     }
 
-    @Test("never ends with 0, else at epoch seconds as a number or string (MAG checklist 10)")
+    @Test("client credentials never end with 0, else at epoch seconds as number or string (MAG checklist 10)")
     func expiration() throws {
         #expect(try credentials(#"{"client_id":"c","client_secret":"s","client_expiration":0}"#).expires == nil)
         for text in ["1893456000", #""1893456000""#] {
@@ -165,7 +165,7 @@ struct InitializationAnswerTests {
     }
 
     @Test(
-        "is refused without its three parts",
+        "a client initialization answer is refused without its three parts",
         arguments: [
             "{}", "[]", "", #"{"client_id":"c","client_secret":"s"}"#,
             #"{"client_id":"","client_secret":"s","client_expiration":0}"#,

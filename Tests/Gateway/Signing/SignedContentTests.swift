@@ -6,7 +6,7 @@ import Testing
 @Suite("The content of a signed body")
 struct SignedContentTests {
     @Test(
-        "is what its type says (MAG 6.7)",
+        "the content of a signed body is what its type says (MAG 6.7)",
         arguments: [
             (#"{"b":1,"a":[true,null]}"#, "application/json", #"{"a":[true,null],"b":1}"#),
             ("7", "application/scim+json; charset=utf-8", "7"), ("ä", "text/plain", #""ä""#),
@@ -21,14 +21,14 @@ struct SignedContentTests {
         #expect(content.mediaType == type)
     }
 
-    @Test("is bytes where nothing says what it is")
+    @Test("the content of a signed body is bytes where nothing says its type")
     func untyped() throws {
         let content = try SignedContent([0xFF, 0], type: nil)
         #expect(content.value == "_wA" && content.mediaType == "application/octet-stream")
     }
 
     @Test(
-        "is refused where it is not what its type says, or missing (170001, 170003)",
+        "the content of a signed body is refused where it misses, or is not of its type (170001, 170003)",
         arguments: [
             ([0x7B], "application/json", 170_003), ([0xFF], "text/plain", 170_003),
             (Array("a=%zz".utf8), "application/x-www-form-urlencoded", 170_003),
@@ -40,7 +40,7 @@ struct SignedContentTests {
         }
     }
 
-    @Test("leaves the claims of the signature to the signature (170002)")
+    @Test("the content of a signed body leaves the claims of the signature to the signature (170002)")
     func reserved() throws {
         #expect(BodySigning.reserved.count == 9)
         for name in BodySigning.reserved.union([""]) {

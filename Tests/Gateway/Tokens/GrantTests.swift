@@ -14,7 +14,7 @@ struct GatewayScopeTests {
             configured: configured, additional: adding, standard: "openid", singleSignOn: sso, addsSession: credentials)
     }
 
-    @Test("asked for follows MAG 5.1")
+    @Test("the scope asked for at a gateway follows MAG 5.1")
     func rules() {
         #expect(requested(nil) == "openid msso")
         #expect(requested("openid msso a") == "openid msso a")
@@ -25,7 +25,7 @@ struct GatewayScopeTests {
         #expect(requested("openid msso a", adding: "b a") == "openid msso a b")
     }
 
-    @Test("granted suffices without the words of the session (MAG 5.2)")
+    @Test("a granted scope suffices without the words of the session (MAG 5.2)")
     func sufficient() {
         #expect(GatewayScope.suffices("a b", for: "openid msso a"))
         #expect(GatewayScope.suffices("", for: nil))
@@ -55,7 +55,7 @@ struct GrantTests {
         return grants.ofBoard(tokens, at: now)
     }
 
-    @Test("apply when there is what they need, and single sign-on is on for the id_token (MAG checklist 20)")
+    @Test("gateway grants apply when they have what they need, and single sign-on is on (MAG checklist 20)")
     func applicability() throws {
         let tomorrow = Date(timeIntervalSince1970: 1_800_086_400)
         #expect(try names() == ["client_credentials"])
@@ -69,7 +69,7 @@ struct GrantTests {
         #expect(try grants()[0].request.fields.isEmpty)
     }
 
-    @Test("ask for the scopes of MAG 5.1, and a refresh for none")
+    @Test("gateway grants ask for the scopes of MAG 5.1, and a refresh for none")
     func scopes() throws {
         let scopes = try grants(refresh: "r", idToken: now).map(\.request.scope)
         #expect(scopes == [nil, "openid msso mas_messaging", "openid msso mas_messaging"])
@@ -79,7 +79,7 @@ struct GrantTests {
     }
 
     @Test(
-        "leave a refusal about the client to the recovery table and go on after any other (MAG 5.3)",
+        "gateway grants leave a client's refusal to the recovery table and go on after others (MAG 5.3)",
         arguments: [
             (3_003_107, GrantConsequence.Step.fail), (3_003_115, .fail), (3_003_201, .fail), (3_003_206, .fail),
             (3_003_113, .nextGrant), (3_003_000, .nextGrant), (3_003_993, .nextGrant),
@@ -94,7 +94,7 @@ struct GrantTests {
     }
 
     @Test(
-        "are refused in passing by a server that failed, is busy, or waits for an administrator",
+        "a gateway that failed, is busy or waits for an administrator refuses grants only in passing",
         arguments: [
             (500, 3_003_113, RefusalSubject.passing), (429, 3_003_113, .passing), (400, 3_003_108, .passing),
             (400, 3_003_135, .passing), (400, 3_003_113, .grant), (500, 3_003_201, .client),

@@ -30,11 +30,11 @@ struct IDTokenTests {
         }
     }
 
-    @Test("is for this client and this device (MAG checklist 22)")
+    @Test("an id_token of a gateway is for this client and this device (MAG checklist 22)")
     func accepted() throws { #expect(try validate([:]) == Date(timeIntervalSince1970: 1_800_000_060)) }
 
     @Test(
-        "is refused with claims of others, and when it has ended",
+        "an id_token of a gateway is refused with claims of others, and when it has ended",
         arguments: [
             (["aud": "other"], GatewayError.idTokenForOtherClient, 130_103),
             (["aud": nil], .idTokenForOtherClient, 130_103),
@@ -48,7 +48,7 @@ struct IDTokenTests {
     }
 
     @Test(
-        "has an error of its own for each fault of the token",
+        "each fault of a gateway's id_token has an error of its own",
         arguments: [
             (IDTokenFault.malformed, GatewayError.idTokenMalformed, 130_101),
             (.signatureInvalid, .idTokenSignatureInvalid, 130_105),

@@ -20,7 +20,7 @@ struct AuthorizationAnswerTests {
         }
     }
 
-    @Test("name the providers, and which is for another device, its name in any case (MAG 7.1)")
+    @Test("an authorization answer names the providers, and which is for another device (MAG 7.1)")
     func providers() throws {
         let session = try session(
             #"""
@@ -37,7 +37,7 @@ struct AuthorizationAnswerTests {
                     pollURL: "https://gw.lab.test:8443/auth/device/authorization/7b/poll"))
     }
 
-    @Test("leave out providers whose URLs are not https; without a place to ask there is no log-in by another device")
+    @Test("providers without https URLs are left out, and without a poll URL no other device can log in")
     func incomplete() throws {
         let session = try session(
             #"""
@@ -50,7 +50,7 @@ struct AuthorizationAnswerTests {
     }
 
     @Test(
-        "are refused without idp or list",
+        "an authorization answer is refused without idp or list",
         arguments: [
             "", "[]", "{}", #"{"idp":"all"}"#, #"{"providers":[]}"#, #"{"idp":7,"providers":[]}"#,
             #"{"idp":"all","providers":{}}"#,
@@ -58,14 +58,14 @@ struct AuthorizationAnswerTests {
     func refused(text: String) { #expect(throws: AnswerFault.self) { try session(text) } }
 
     @Test(
-        "are pending without a code, in every way to say so (MAG 7.3)",
+        "an authorization answer is pending without a code, in every way to say so (MAG 7.3)",
         arguments: [
             "", "{}", #"{"code":"","state":""}"#, #"{"code":null}"#, #"{"state":"another"}"#,
         ])
     func pending(text: String) throws { #expect(try poll(text) == nil) }
 
     @Test(
-        "name the providers that a browser may be sent to, by what the gateway wants used (MAG 7.1)",
+        "an authorization answer names the providers that the gateway wants for a browser (MAG 7.1)",
         arguments: [
             ("all", ["enterprise", "Google"], true), ("enterprise", ["enterprise"], true),
             ("google", ["Google"], false),
@@ -77,7 +77,7 @@ struct AuthorizationAnswerTests {
         #expect(session.browserProviders.map(\.id) == names && session.takesPasswords == takesPasswords)
     }
 
-    @Test("with thousands of providers name the first 64, and are refused when they are longer than any answer may be")
+    @Test("an authorization answer gives its first 64 providers, and is refused beyond any answer's length")
     func hostileList() throws {
         func answer(_ count: Int) -> String {
             let list = (0..<count).map { #"{"provider":{"id":"p\#($0)","auth_url":"https://gw/a"}}"# }
@@ -87,7 +87,7 @@ struct AuthorizationAnswerTests {
         #expect(throws: AnswerFault.self) { try session(answer(10_000)) }
     }
 
-    @Test("lead to the login page, or give the gateway's reason for none (MAG 7.2)")
+    @Test("an authorization answer leads to the login page, or gives the gateway's reason (MAG 7.2)")
     func page() throws {
         let page = "https://gw.lab.test:8443/auth/oauth/v2/authorize/login?action=display&sessionID=7b"
         #expect(try AuthorizationAnswer.page(page) == page)
@@ -103,14 +103,14 @@ struct AuthorizationAnswerTests {
         }
     }
 
-    @Test("give a code that came with our state (MAG checklist 33)")
+    @Test("an authorization answer gives a code that came with our state (MAG checklist 33)")
     func code() throws {
         let code = try #require(try poll(#"{"code":"c-1","state":"state-1","more":[]}"#))
         #expect(code.value.exposedText() == "c-1" && code.state == proof.state)
     }
 
     @Test(
-        "give a code for the verifier of this session where an old gateway returns no state at all",
+        "an old gateway that returns no state gives a code for the verifier of this session",
         arguments: [#"{"code":"c-1"}"#, #"{"code":"c-1","state":null}"#])
     func withoutState(text: String) throws {
         let code = try #require(try poll(text))
@@ -118,7 +118,7 @@ struct AuthorizationAnswerTests {
     }
 
     @Test(
-        "give none that came with another state, or with an empty one",
+        "an authorization answer gives no code that came with another state, or an empty one",
         arguments: [
             #"{"code":"c","state":"state-2"}"#, #"{"code":"c","state":""}"#, #"{"code":"c","state":[]}"#,
             #"{"code":"c","state":7}"#,
@@ -130,7 +130,7 @@ struct AuthorizationAnswerTests {
     }
 
     @Test(
-        "give no code that does not fit into a header",
+        "an authorization answer gives no code that does not fit into a header",
         arguments: [
             "[]", "<html>", "7", #"{"code":7,"state":"state-1"}"#, #"{"code":"a\r\nb","state":"state-1"}"#,
             #"{"code":["c"],"state":"state-1"}"#,
@@ -141,7 +141,7 @@ struct AuthorizationAnswerTests {
 @Suite("Scope of an authorization session")
 struct AuthorizationScopeTests {
     @Test(
-        "has msso_register where a code shall register, msso with single sign-on (MAG 7.1, MAG checklist 34)",
+        "an authorization session's scope has msso_register for a code that registers (MAG 7.1, MAG checklist 34)",
         arguments: [
             ("openid msso msso_register a", true, false, "openid msso a"),
             ("openid msso a", true, true, "openid msso a msso_register"),

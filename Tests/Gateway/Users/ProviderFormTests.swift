@@ -2,7 +2,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("How a gateway names a log-in that waits")
+@Suite("Form of a gateway's waiting log-ins")
 struct ProviderFormTests {
     private let gateway = GatewayIdentity(host: "gw.lab.test", port: 8443, prefix: "")
     private let id = "7b3f00aa7b3f00aa7b3f00aa7b3f00aa"
@@ -12,7 +12,7 @@ struct ProviderFormTests {
         try ProviderForm(of: base + own, at: gateway).identifier(in: ProviderURL(base + url, at: gateway))
     }
 
-    @Test("is known by one of its own: another may differ in the identifier of the session")
+    @Test("a waiting log-in's URL is known by one example, except for the identifier of the session")
     func segment() throws {
         let own = "/auth/device/authorization/\(id)"
         #expect(try identifier(in: "/auth/device/authorization/0123456789abcdef", of: own) == "0123456789abcdef")
@@ -31,7 +31,7 @@ struct ProviderFormTests {
         }
     }
 
-    @Test("may stand in the query; then the path and all other parameters are as they were")
+    @Test("a waiting log-in's identifier may stand in the query, and the rest must be as it was")
     func parameter() throws {
         let own = "/auth/qrcode/authorization?sessionID=\(id)&v=2"
         #expect(
@@ -48,7 +48,7 @@ struct ProviderFormTests {
         }
     }
 
-    @Test("is refused where no identifier can be told, or that is not at the gateway")
+    @Test("a waiting log-in's URL is refused without an identifier, or outside the gateway")
     func without() {
         for own in ["\(base)/auth/qrcode", "\(base)/auth/qrcode?sessionID=7b", "https://evil.test/auth/\(id)"] {
             #expect(throws: GatewayError.self) { try ProviderForm(of: own, at: gateway) }

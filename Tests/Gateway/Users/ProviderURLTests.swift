@@ -3,13 +3,13 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What another device wants authorized")
+@Suite("URL of a log-in to authorize")
 struct ProviderURLTests {
     private let bare = GatewayIdentity(host: "gw.lab.test", port: 8443, prefix: "")
     private let prefixed = GatewayIdentity(host: "gw.lab.test", port: 8443, prefix: "mag/v2")
 
     @Test(
-        "is called by what follows the gateway's own address (MAG 7.3)",
+        "a URL to authorize is called by what follows the gateway's own address (MAG 7.3)",
         arguments: [
             ("https://gw.lab.test:8443/auth/device/authorization/7b", "/auth/device/authorization/7b"),
             ("HTTPS://GW.lab.test:8443/auth/x", "/auth/x"),
@@ -23,7 +23,7 @@ struct ProviderURLTests {
         ])
     func accepted(text: String, path: String) throws { #expect(try ProviderURL(text, at: bare).path == path) }
 
-    @Test("is called below the gateway's prefix, and the standard port may be left out")
+    @Test("a URL to authorize is called below the gateway's prefix, and may leave out the standard port")
     func places() throws {
         #expect(try ProviderURL("https://gw.lab.test:8443/mag/v2/auth/x", at: prefixed).path == "/auth/x")
         let standard = GatewayIdentity(host: "gw.lab.test", port: 443, prefix: "")
@@ -32,7 +32,7 @@ struct ProviderURLTests {
     }
 
     @Test(
-        "is refused for every other origin (MAG checklist 36)",
+        "a URL to authorize is refused for every other origin (MAG checklist 36)",
         arguments: [
             "http://gw.lab.test:8443/auth/x", "ftp://gw.lab.test:8443/auth/x", "//gw.lab.test:8443/auth/x", "/auth/x",
             "https://gw.lab.test/auth/x", "https://gw.lab.test:443/auth/x", "https://gw.lab.test:08443/auth/x",
@@ -50,7 +50,7 @@ struct ProviderURLTests {
     }
 
     @Test(
-        "is refused outside the gateway's prefix",
+        "a URL to authorize is refused outside the gateway's prefix",
         arguments: [
             "https://gw.lab.test:8443/auth/x", "https://gw.lab.test:8443/mag/v2",
             "https://gw.lab.test:8443/mag/v22/auth/x",
@@ -61,7 +61,7 @@ struct ProviderURLTests {
     }
 
     @Test(
-        "is refused where two readers could see two paths, or none",
+        "a URL to authorize is refused where two readers could see two paths, or none",
         arguments: [
             "", " ", "{}", #"{"provider_url":7}"#, #"{"provider_url":""}"#, "{", "https://gw.lab.test:8443/",
             "https://gw.lab.test:8443/auth/../connect", "https://gw.lab.test:8443/auth/.",

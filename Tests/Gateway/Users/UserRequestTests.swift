@@ -22,14 +22,14 @@ struct UserRequestTests {
                 isStatic: false), voucher: voucher)
     }
 
-    @Test("write name and password as RFC 7617 shows, in UTF-8")
+    @Test("a user's requests write name and password as RFC 7617 shows, in UTF-8")
     func basic() throws {
         #expect(try credentials().basic == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
         #expect(try credentials("test", "123\u{a3}").basic == "Basic dGVzdDoxMjPCow==")
     }
 
     @Test(
-        "are not made of names and passwords that no request can carry",
+        "a user's requests are not made of names and passwords that no request can carry",
         arguments: [
             ("", "p"), ("a\nb", "p"), ("a\u{85}", "p"), (String(repeating: "a", count: 257), "p"),
             ("alice", ""),
@@ -41,7 +41,8 @@ struct UserRequestTests {
         }
     }
 
-    @Test("register by password with the headers of MAG 4.3, under the user's name", arguments: [true, false])
+    @Test(
+        "a user's registration by password has the headers of MAG 4.3, under the user's name", arguments: [true, false])
     func password(createsSession: Bool) throws {
         let request = request(.password(try credentials(), createsSession: createsSession))
         #expect(request.headers.first("authorization") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
@@ -51,7 +52,7 @@ struct UserRequestTests {
         #expect(request.subject[.commonName] == "Aladdin" && request.voucher.endpoint == .registerUser)
     }
 
-    @Test("register by code with verifier and redirect URI, as socialLogin (MAG 4.1, 4.3)")
+    @Test("a user's registration by code has verifier and redirect URI, as socialLogin (MAG 4.1, 4.3)")
     func code() {
         let request = request(
             .code(
@@ -64,7 +65,7 @@ struct UserRequestTests {
         #expect(request.subject[.commonName] == "socialLogin")
     }
 
-    @Test("register by code without a verifier, and by JWT with its type, as socialLogin (MAG 4.3)")
+    @Test("a user registers by code without a verifier, and by JWT with its type, as socialLogin (MAG 4.3)")
     func outside() throws {
         let code = request(
             .code(SecretBytes(utf8: "c-1"), verifier: nil, redirectURI: nil, createsSession: false))
@@ -77,7 +78,7 @@ struct UserRequestTests {
         #expect(token.voucher.endpoint == .registerUser)
     }
 
-    @Test("carry a name with a colon in a form, and in no registration (RFC 7617 section 2)")
+    @Test("a name with a colon goes into a form, and into no registration (RFC 7617 section 2)")
     func colon() throws {
         let logIn = LogIn.password(try credentials("LAB:alice"))
         #expect {
@@ -90,7 +91,7 @@ struct UserRequestTests {
     }
 
     @Test(
-        "are not made of codes and tokens that no header can carry",
+        "a user's registrations are not made of codes and tokens that no header can carry",
         arguments: [
             ("", nil, nil), ("a b", nil, nil), (String(repeating: "a", count: 1025), nil, nil), ("c", "short", nil),
             ("c", nil, "http://a b"),
@@ -104,7 +105,7 @@ struct UserRequestTests {
     }
 
     @Test(
-        "are not made of tokens that no header can carry, nor of a grant type of the board's own",
+        "a user's token requests are not made of bad tokens, nor of a grant type of the board's own",
         arguments: [
             ("", nil), ("a b", nil), (String(repeating: "a", count: 8193), nil), ("a.b.c", "client_credentials"),
             ("a.b.c", "urn: x"),
@@ -117,14 +118,14 @@ struct UserRequestTests {
         }
     }
 
-    @Test("keep the common name within 64 characters (RFC 5280)")
+    @Test("a user's registration keeps the common name within 64 characters (RFC 5280)")
     func longName() throws {
         let voucher = RegistrationVoucher.password(
             try credentials(String(repeating: "ä", count: 100)), createsSession: true)
         #expect(voucher.commonName.unicodeScalars.count == 64)
     }
 
-    @Test("ask for tokens by password and by code with the fields of MAG 5.1, and never for msso_register")
+    @Test("a user's token requests have the fields of MAG 5.1, and never ask for msso_register")
     func grants() throws {
         let grants = GatewayGrants(
             configuration: try GatewayConfiguration(
@@ -146,7 +147,7 @@ struct UserRequestTests {
             ])
     }
 
-    @Test("are answered with exactly one id_token where a session was asked for (MAG checklist 14)")
+    @Test("a user's requests are answered with exactly one id_token for a session (MAG checklist 14)")
     func session() throws {
         let complete: HTTPHeaders = ["ID-Token": "a.b.c", "id-token-type": HeldIDToken.jwtBearer]
         let session = try CertificateAnswer.session(HTTPResponse(status: 200, headers: complete))

@@ -99,8 +99,8 @@ class Central:
             seen = await self.find()
             data = seen.data
             name = data.get(AdvertisingData.COMPLETE_LOCAL_NAME) or data.get(AdvertisingData.SHORTENED_LOCAL_NAME)
-            await self.reached(
-                "seen", address=seen.address.to_string(False), rssi=seen.rssi, name=name, connectable=seen.is_connectable)
+            await self.reached("seen", address=seen.address.to_string(False), rssi=seen.rssi, name=name,
+                               connectable=seen.is_connectable)
             try:
                 self.connection = await self.device.connect(seen.address, timeout=CONNECTING)
             except BaseBumbleError:
@@ -119,7 +119,8 @@ class Central:
         self.values.put_nowait(None)
 
     async def discover(self) -> None:
-        """An Android phone looks at everything the board offers, an iPhone asks for a larger MTU and then for what it wants."""
+        """An Android phone looks at everything the board offers, an iPhone asks for a larger MTU and then for what it
+        wants."""
         service, wanted = UUID(self.options.service), UUID(self.options.characteristic)
         if self.options.kind == "A":
             await self.client.discover_services()

@@ -44,7 +44,8 @@ PAUSE = 250
 
 
 class Air(LocalLink):
-    """Bumble's own has data come from the sender's random address, by which who connected to the public one misses it."""
+    """Bumble's own has data come from the sender's random address, by which who connected to the public one misses
+    it."""
 
     def send_acl_data(self, sender_controller: Controller, destination_address: hci.Address,
                       transport: PhysicalTransport, data: bytes) -> None:
@@ -135,8 +136,10 @@ class Crowd:
 
     def exchange(self, who: str, *arguments: str) -> argparse.Namespace:
         return parser().parse_args([
-            "central", "--kind", "I", "--service", self.options.service, "--characteristic", self.options.characteristic,
-            "--patience", str(self.options.patience), "--name", who, *arguments])
+            "central", "--kind", "I", "--service", self.options.service, "--characteristic",
+            self.options.characteristic, "--patience",
+            str(self.options.patience), "--name", who, *arguments
+        ])
 
     async def both(self, *urls: str) -> None:
         """The second looks for the board when the first is connected, and neither writes before the other can."""

@@ -137,6 +137,13 @@ async def noise(central: Central) -> bytes | None:
 
 #: What `--mode` names, but for leaving at a step.
 MODES: dict[str, Callable[[Central], Awaitable[bytes | None]]] = {
-    "whole": exchange, "silence": silence, "idleness": idleness, "flood": flood, "endless": endless, "invalid-text": invalid_text,
-    "invalid-document": invalid_document, "replay": replay, "noise": noise,
+    "whole": exchange,
+    "silence": silence,
+    "idleness": idleness,
+    "flood": flood,
+    "endless": endless,
+    "invalid-text": invalid_text,
+    "invalid-document": invalid_document,
+    "replay": replay,
+    "noise": noise,
 }

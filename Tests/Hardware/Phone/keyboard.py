@@ -1,4 +1,5 @@
-"""A keyboard that makes itself the board's, as a stranger could: HID over GATT (HOGP 1.0) on a connection that it begins."""
+"""A keyboard that makes itself the board's, as a stranger could: HID over GATT (HOGP 1.0) on a connection that it
+begins."""
 import asyncio
 
 from bumble.att import Attribute, AttributeValue
@@ -59,7 +60,8 @@ class Keyboard:
         self.gone.clear(), self.was_asked.clear()
         while True:
             try:
-                connection = await self.device.connect(Address(address, Address.PUBLIC_DEVICE_ADDRESS), timeout=CONNECTING)
+                connection = await self.device.connect(Address(address, Address.PUBLIC_DEVICE_ADDRESS),
+                                                       timeout=CONNECTING)
             except BaseBumbleError:
                 # A simulated controller forgets the wish when nobody advertises just then.
                 continue
@@ -75,8 +77,8 @@ class Keyboard:
         self.gone.set()
 
     async def intrude(self, conduct: str, address: str) -> None:
-        """Connects and bonds: `eager` at once, `patient` when it is asked to, `late` at once too, but only then shows what it
-        is. Where it is refused, it tries once more when it is asked to."""
+        """Connects and bonds: `eager` at once, `patient` when it is asked to, `late` at once too, but only then shows
+        what it is. Where it is refused, it tries once more when it is asked to."""
         self.offer(conduct != "late")
         connection = await self.connect(address)
         is_bonded = conduct != "patient" and await bond(connection, self.journal)
@@ -85,8 +87,9 @@ class Keyboard:
         if is_bonded and conduct == "late":
             self.offer(True)
             # All handles (Core, Vol 3 Part G 7.1).
+            changed = self.device.gatt_service.service_changed_characteristic
             await self.device.gatt_server.indicate_subscriber(
-                connection, self.device.gatt_service.service_changed_characteristic, bytes([1, 0, 255, 255]), force=True)
+                connection, changed, bytes([1, 0, 255, 255]), force=True)
         if not is_bonded and self.connection:
             await connection.disconnect(HUNG_UP)
         await self.gone.wait()
@@ -105,7 +108,8 @@ class Keyboard:
         self.journal.note("typed")
 
     async def obey(self, fifo: str) -> None:
-        """`eager ADDRESS`, `patient ADDRESS` or `late ADDRESS` begins, `type` presses a key, `stop` ends the program."""
+        """`eager ADDRESS`, `patient ADDRESS` or `late ADDRESS` begins, `type` presses a key, `stop` ends the
+        program."""
         async for order in orders(fifo):
             match order.split():
                 case ["eager" | "patient" | "late" as conduct, address]:

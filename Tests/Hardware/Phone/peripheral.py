@@ -93,7 +93,8 @@ class Peripheral:
     # --- what the user decides ------------------------------------------------------------
 
     async def answer(self, value: str) -> None:
-        """An Android phone sends an indication whatever the central asked for, an iPhone a notification if it asked at all."""
+        """An Android phone sends an indication whatever the central asked for, an iPhone a notification if it asked at
+        all."""
         connection, server = self.connection, self.device.gatt_server
         if connection is None:
             self.journal.note("unsent", value=value)

@@ -1,7 +1,9 @@
 #!/usr/bin/python3 -S
-"""A phone in the virtual board: Google's Bluetooth stack Bumble, and the proximity login as the reference clients do it.
+"""A phone in the virtual board: Google's Bluetooth stack Bumble, and the proximity login as the reference clients do
+it.
 
-  phone.py central    --kind A|I --adapter N --service UUID --characteristic UUID --url URL [--name NAME] [--mode MODE,…]
+  phone.py central    --kind A|I --adapter N --service UUID --characteristic UUID --url URL [--name NAME]
+                      [--mode MODE,…]
   phone.py central    --kind A|I --adapter N --service UUID --characteristic UUID --orders FIFO
   phone.py peripheral --kind A|I --adapter N --service UUID --characteristic UUID --decide TEXT | --orders FIFO
   phone.py keyboard   --kind A|I --adapter N --service UUID --characteristic UUID --orders FIFO
@@ -38,13 +40,15 @@ def parser() -> argparse.ArgumentParser:
     exchange = parser.add_argument_group("exchange of a central")
     exchange.add_argument("--url", default="", help="what to have authorized")
     exchange.add_argument("--name", help="of the device; the request has none without it")
-    exchange.add_argument("--mode", default="whole", help="one exchange after the other, each on its own connection: whole, "
-                          "silence, idleness, flood, endless, invalid-text, invalid-document, replay, noise; or "
-                          "leave:STEP, where a step is seen, connected, paired, discovered, begun, unfinished, written or answered")
+    exchange.add_argument(
+        "--mode", default="whole", help="one exchange after the other, each on its own connection: whole, "
+        "silence, idleness, flood, endless, invalid-text, invalid-document, replay, noise; or leave:STEP, where a "
+        "step is seen, connected, paired, discovered, begun, unfinished, written or answered")
     exchange.add_argument("--bond", action="store_true", help="pair first of all")
     exchange.add_argument("--no-subscription", action="store_true", help="leave the descriptor alone")
-    exchange.add_argument("--settled", action="store_true", help="leave early only once what was written has been read: "
-                          "bluetoothd 5.66 aborts if a write comes from a device that has gone")
+    exchange.add_argument(
+        "--settled", action="store_true", help="leave early only once what was written has been read: "
+        "bluetoothd 5.66 aborts if a write comes from a device that has gone")
     exchange.add_argument("--patience", type=float, default=120, help="seconds for an exchange")
     exchange.add_argument("--least-rssi", type=int, default=-127, help="dBm")
     exchange.add_argument("--count", type=int, default=100, help="requests of a flood, packets of noise")

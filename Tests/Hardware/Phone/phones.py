@@ -3,8 +3,9 @@
 
   phones.py FIFO
 
-Each line that somebody writes into the FIFO, which is made, is one command line of phone.py or crowd.py, without /usr/bin/python3.
-On a virtual board it takes ten seconds to load Bumble. That is done once here, and each phone is a fork of this process.
+Each line that somebody writes into the FIFO, which is made, is one command line of phone.py or crowd.py, without
+/usr/bin/python3. On a virtual board it takes ten seconds to load Bumble. That is done once here, and each phone is a
+fork of this process.
 """
 import gc
 import os

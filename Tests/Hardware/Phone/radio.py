@@ -19,8 +19,8 @@ async def radio(adapter: int, name: str) -> AsyncIterator[Device]:
 
 @asynccontextmanager
 async def phone(source: TransportSource, sink: TransportSink, name: str) -> AsyncIterator[Device]:
-    """As phones do, it shows a private address, another one in each process. Connections are hung up at the end: simulated
-    controllers know no supervision timeout, so that a peer would not notice.
+    """As phones do, it shows a private address, another one in each process. Connections are hung up at the end:
+    simulated controllers know no supervision timeout, so that a peer would not notice.
     """
     configuration = DeviceConfiguration(
         name=name, irk=secrets.token_bytes(16), le_privacy_enabled=True, le_rpa_timeout=0, classic_smp_enabled=False)

@@ -1,6 +1,6 @@
-# The command of an action: prints, as one JSON object, who it runs as, what it was given, and what came of its attempts at what
-# the runner's unit forbids. Run by the script confined.sh through the agent and systemd, and by root outside of the unit, where
-# every attempt must succeed to prove anything.
+# The command of an action: prints, as one JSON object, who it runs as, what it was given, and what came of its attempts
+# at what the runner's unit forbids. Run by the script confined.sh through the agent and systemd, and by root outside of
+# the unit, where every attempt must succeed to prove anything.
 use strict;
 use warnings;
 use Errno;

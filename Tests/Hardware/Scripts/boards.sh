@@ -1,5 +1,5 @@
-# Read by the scripts beside it, after steps.sh: two boards and a lab in one virtual board, board a with the button and the
-# LED. TRANSPORT is kernel or bluez.
+# Read by the scripts beside it, after steps.sh: two boards and a lab in one virtual board, board a with the button and
+# the LED. TRANSPORT is kernel or bluez.
 # shellcheck shell=sh disable=SC2034,SC2154 # names that those scripts read and set
 
 # Several programs share the emulated processor: looking often would keep them from what is waited for.
@@ -85,8 +85,8 @@ tenths() {
     now=${now%?}
     now=${now%.*}${now#*.}
 }
-# How often the LED changes, up to four times: in how many tenths of a second at most. Starts no process, which takes too
-# long here.
+# How often the LED changes, up to four times: in how many tenths of a second at most. Starts no process, which takes
+# too long here.
 watch_led() {
     changes=0
     read -r before < "$led/value"

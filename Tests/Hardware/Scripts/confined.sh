@@ -25,7 +25,8 @@ ask() {
 # Waits until such a reading is at the broker: the sensor, a pattern for its value.
 await_reading() { until_true "$1 of $2" has_arrived "$1[^}]*:$2[,}]"; }
 has_arrived() { administer state | grep -q -- "$1"; }
-# Shares, and lets board b in by a press where NEARBY says so. The radio loses reports by chance, so there are three tries.
+# Shares, and lets board b in by a press where NEARBY says so. The radio loses reports by chance, so there are three
+# tries.
 share_nearby() {
     ask share
     await '"proximity.sharing-started"'
@@ -76,8 +77,9 @@ forget
 
 step confined
 # The same unit for a program that tries what it forbids: as root, so that it is not the files' modes that refuse it.
-sed 's,^ExecStart=.*,ExecStart=/usr/bin/perl '"$scripts/attempts.pl"' unit,; s/^Type=.*/Type=oneshot/; s/^User=.*/User=root/
-    s/^Group=.*/Group=nogroup/; s/^Restart=.*/Restart=no/; /^WatchdogSec=/d; s/Directory=latchkey$/Directory=latchkey-attempts/' \
+sed 's,^ExecStart=.*,ExecStart=/usr/bin/perl '"$scripts/attempts.pl"' unit,; s/^Type=.*/Type=oneshot/
+    s/^User=.*/User=root/; s/^Group=.*/Group=nogroup/; s/^Restart=.*/Restart=no/; /^WatchdogSec=/d
+    s/Directory=latchkey$/Directory=latchkey-attempts/' \
     /usr/lib/systemd/system/latchkey.service > $units/attempts.service
 printf 'StandardOutput=append:%s\n' "$log" | sed -i '/^\[Service\]/r /dev/stdin' $units/attempts.service
 touch /tmp/latchkey-attempt
@@ -98,7 +100,8 @@ make_device make
 keypad=$device
 make_device scan
 install -D -m 644 /usr/share/doc/latchkey/latchkey-keypad.conf $units/latchkey.service.d/keypad.conf
-sed -i 's/^scanner = .*/scanner = "Acme Barcode Scanner"/; s,^keypad = .*,keypad = "'"$keypad"'",' /etc/latchkey/latchkey.toml
+sed -i 's/^scanner = .*/scanner = "Acme Barcode Scanner"/; s,^keypad = .*,keypad = "'"$keypad"'",' \
+    /etc/latchkey/latchkey.toml
 restart
 until_true 'a scanner that is read' has_told enrollment.scanner-ready
 ask status
@@ -264,7 +267,8 @@ step ended
 systemctl stop latchkey
 observe stopped $?
 systemctl show latchkey -p Result,ExecMainStatus | note shown
-journalctl --no-pager -o cat -u latchkey --grep 'not permitted|denied|priority' | tr '=:"' ' ' | sed 's/^/said=/' | note complaint
+journalctl --no-pager -o cat -u latchkey --grep 'not permitted|denied|priority' | tr '=:"' ' ' |
+    sed 's/^/said=/' | note complaint
 
 step removed
 "$project/deploy/install" --uninstall --purge 2> /run/install.err

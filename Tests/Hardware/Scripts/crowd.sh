@@ -1,5 +1,5 @@
-# Read by phone.sh: two phones at once, and a radio that can be watched, pulled out and put back. The agent gets an adapter
-# whose controller Bumble emulates; see Phone/crowd.py.
+# Read by phone.sh: two phones at once, and a radio that can be watched, pulled out and put back. The agent gets an
+# adapter whose controller Bumble emulates; see Phone/crowd.py.
 # shellcheck shell=sh disable=SC2154 # names that phones.sh sets
 
 start_crowd() { start_fork crowd.py --orders /run/crowd; }
@@ -24,7 +24,9 @@ share_in_crowd() {
 }
 # Waits until the adapter advertises: the last that was noted of it counts.
 await_air() { until_true 'the board on the air' is_on_air; }
-is_on_air() { grep '"phone":"air","event":"\(advertising\|quiet\|unplugged\)"' "$log" | tail -n 1 | grep -q advertising; }
+is_on_air() {
+    grep '"phone":"air","event":"\(advertising\|quiet\|unplugged\)"' "$log" | tail -n 1 | grep -q advertising
+}
 # Waits until so many exchanges of the crowd have ended, and nobody is connected for the agent either.
 await_leave() { await '"event":"ended"' && until_true "the end of $1" have_left "$1"; }
 have_left() {
@@ -34,8 +36,10 @@ have_left() {
 both_have_asked() { [ "$(logged '"proximity.request-received"')" -ge 2 ]; }
 both_were_asked_about() { [ "$(logged '"proximity.consent-asked"')" -ge 2 ]; }
 # Whom the first question was about: first or second.
-winner() { tail -n "+$((seen + 1))" "$log" | sed -n '/"proximity.consent-asked"/s/.*"name":"\([a-z]*\)".*/\1/p' | head -n 1; }
-refuse() { curl -sS --unix-socket "$LATCHKEY_SOCKET" --json '{"grant":false}' "http://latchkey/v1/proximity/consents/$question" > /run/refuse.out; }
+winner() {
+    tail -n "+$((seen + 1))" "$log" | sed -n '/"proximity.consent-asked"/s/.*"name":"\([a-z]*\)".*/\1/p' | head -n 1
+}
+refuse() { answer false > /run/refuse.out; }
 
 meet_crowd() {
     step crowd

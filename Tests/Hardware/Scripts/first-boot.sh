@@ -6,8 +6,8 @@ card=/boot/firmware
 
 # Mounts a boot partition of FAT that only root may read, as the strictest images do: a mebibyte, in a file.
 mount_card() {
-    perl -e 'print pack "C3 A8 v C v C v2 C v3 V2 C3 V A11 A8 x448 v C3", 0xeb, 0x3c, 0x90, "latchkey", 512, 4, 1, 1, 64, 2048,
-        0xf8, 2, 32, 64, 0, 0, 0x80, 0, 0x29, 1, "bootfs", "FAT12", 0xaa55, 0xf8, 0xff, 0xff' > /run/card
+    perl -e 'print pack "C3 A8 v C v C v2 C v3 V2 C3 V A11 A8 x448 v C3", 0xeb, 0x3c, 0x90, "latchkey", 512, 4, 1, 1, 64,
+        2048, 0xf8, 2, 32, 64, 0, 0, 0x80, 0, 0x29, 1, "bootfs", "FAT12", 0xaa55, 0xf8, 0xff, 0xff' > /run/card
     truncate -s 1M /run/card
     mkdir -p $card
     mount -t vfat -o loop,umask=0077 /run/card $card && mkdir $card/latchkey

@@ -1,14 +1,14 @@
 #!/bin/sh
-# What becomes of those who pair with bluetoothd: a stranger's keyboard, and phones; where an agent agrees to everything, and
-# where Latchkey's decides.
+# What becomes of those who pair with bluetoothd: a stranger's keyboard, and phones; where an agent agrees to
+# everything, and where Latchkey's decides.
 # shellcheck source-path=SCRIPTDIR
 TRANSPORT=bluez
 # shellcheck source=phones.sh
 . "${0%/*}/phones.sh"
 adapter=00:AA:01:00:00:00
 
-# Notes what bluetoothd keeps of those who paired, what the kernel has for keyboards of them now, and how many it has had since
-# the control, for however short a time.
+# Notes what bluetoothd keeps of those who paired, what the kernel has for keyboards of them now, and how many it has
+# had since the control, for however short a time.
 count() {
     observe bonds "$(grep -ls LongTermKey /var/lib/bluetooth/*/*/info | wc -l)"
     observe inputs "$(grep -lsx 0005 /sys/class/input/input*/id/bustype | wc -l)"

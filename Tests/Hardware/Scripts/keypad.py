@@ -1,8 +1,8 @@
 """Keyboards that the kernel makes (uinput), and what others see of them.
 
     keypad.py make FIFO      a keypad: prints the device; presses the keys whose names come by the FIFO: "1 2 ENTER"
-    keypad.py scan FIFO      a scanner of codes: prints the device; types the texts that come by the FIFO, each after the
-                             milliseconds from one report of a key to the next, as a US keyboard does, and Enter
+    keypad.py scan FIFO      a scanner of codes: prints the device; types the texts that come by the FIFO, each after
+                             the milliseconds from one report of a key to the next, as a US keyboard does, and Enter
     keypad.py read DEVICE    prints a line for each key that goes down, as any program may read it
 """
 import fcntl

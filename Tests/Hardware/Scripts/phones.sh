@@ -22,7 +22,8 @@ start_phones() {
 start_phone() { start_fork phone.py "$1" --kind "$2" --adapter "$3" --orders "$4" --patience 60; }
 # Runs a program of phones, once they are loaded: its options but those of the service.
 start_fork() {
-    echo "$* --service 980c2f36-bde3-11e4-8dfc-aa07a5b093db --characteristic 980c34cc-bde3-11e4-8dfc-aa07a5b093db" > /run/phones &
+    echo "$* --service 980c2f36-bde3-11e4-8dfc-aa07a5b093db" \
+        "--characteristic 980c34cc-bde3-11e4-8dfc-aa07a5b093db" > /run/phones &
 }
 # Waits until the phone can be ordered about: a pattern for what it notes then.
 await_phone() { await_line "$log" 1 "$1" || give_up; }
@@ -31,7 +32,8 @@ take_urls() {
     client=$(administer state | sed 's/.*"clients":\["\([^"]*\)".*/\1/')
     begin="$gateway/auth/oauth/v2/authorize?client_id=$client&response_type=code&display=social_login&scope=openid"
     # shellcheck disable=SC2046 # one word each
-    curl -sSk $(yes "$begin" | head -n "$1") | grep -o "$gateway/auth/device/authorization/[0-9a-f]*\"" | tr -d '"' > /run/urls
+    curl -sSk $(yes "$begin" | head -n "$1") | grep -o "$gateway/auth/device/authorization/[0-9a-f]*\"" |
+        tr -d '"' > /run/urls
 }
 # The next log-in that waits for somebody to authorize it.
 next_url() {
@@ -60,9 +62,14 @@ await_answer() { await '"proximity.session-\(not-\)*notified"' && await_end; }
 # Waits until somebody is asked.
 await_question() {
     await '"proximity.consent-asked"' || return
-    question=$(tail -n "+$((seen + 1))" "$log" | grep '"proximity.consent-asked"' | sed -n '$s/.*"id":\([0-9]*\).*/\1/p')
+    question=$(tail -n "+$((seen + 1))" "$log" | grep '"proximity.consent-asked"' |
+        sed -n '$s/.*"id":\([0-9]*\).*/\1/p')
 }
-grant() { curl -sS --unix-socket "$LATCHKEY_SOCKET" --json '{"grant":true}' "http://latchkey/v1/proximity/consents/$question" > /run/grant.out; }
+# Answers the question: true or false.
+answer() {
+    curl -sS --unix-socket "$LATCHKEY_SOCKET" --json "{\"grant\":$1}" "http://latchkey/v1/proximity/consents/$question"
+}
+grant() { answer true > /run/grant.out; }
 # Somebody is asked, and gives consent.
 let_in() { await_question && grant; }
 # A short press. A process of its own for each edge would make it a long one where the machine is busy.

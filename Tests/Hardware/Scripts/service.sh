@@ -8,12 +8,14 @@ shown() { systemctl show latchkey --value -p "$1"; }
 await_other() { until_true 'another process' is_other; }
 is_other() { [ "$(shown ActiveState)" = active ] && [ "$(shown MainPID)" != "$main" ]; }
 # Notes lines NAME=VALUE as what an event has: its name.
-note() { sed 's/["\\]/\\&/g; s/^\([^=:]*\)[=:][[:space:]]*\(.*\)/{"event":"'"$1"'","name":"\1","value":"\2"}/' >> "$log"; }
+note() {
+    sed 's/["\\]/\\&/g; s/^\([^=:]*\)[=:][[:space:]]*\(.*\)/{"event":"'"$1"'","name":"\1","value":"\2"}/' >> "$log"
+}
 note_confinement() {
     main=$(shown MainPID)
     grep -E '^(Uid|Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' "/proc/$main/status" | tr '\t' ' ' | note process
-    systemctl show latchkey -p NRestarts,User,ProtectSystem,ProtectHome,PrivateTmp,MemoryDenyWriteExecute,RestrictNamespaces \
-        -p DevicePolicy,NoNewPrivileges,CapabilityBoundingSet,AmbientCapabilities,WatchdogUSec,MemorySwapMax | note shown
+    systemctl show latchkey -p NRestarts,User,ProtectSystem,ProtectHome,PrivateTmp,MemoryDenyWriteExecute \
+        -p RestrictNamespaces,DevicePolicy,NoNewPrivileges,CapabilityBoundingSet,AmbientCapabilities,WatchdogUSec,MemorySwapMax | note shown
 }
 is_ruled() { [ "$(stat -c %G /dev/gpiochip0)" = gpio ]; }
 # Restarts the service with its drop-ins of now, and notes what it tells of itself from then on.

@@ -29,9 +29,9 @@ step() {
 # Notes what was seen from outside: what, its value.
 observe() { echo "{\"event\":\"observed\",\"name\":\"$1\",\"value\":$2}" >> "$log"; }
 
-# Waits until a command succeeds: what that means, the command. Looks so many times, and not for so many seconds, as what
-# it waits for has that much less of the processor where the machine is busy. Notes and fails if it does not succeed; the
-# third time nothing of what is left can, and the script ends.
+# Waits until a command succeeds: what that means, the command. Looks so many times, and not for so many seconds, as
+# what it waits for has that much less of the processor where the machine is busy. Notes and fails if it does not
+# succeed; the third time nothing of what is left can, and the script ends.
 until_true() {
     awaited=$1
     shift
@@ -56,9 +56,9 @@ has_logged() { tail -n "+$((seen + 1))" "$log" | grep -q -- "$1"; }
 # Waits until it has: the pattern, and the process without which that cannot come any more, if there is one.
 await() { await_line "$log" $((seen + 1)) "$1" "${2-}"; }
 
-# Waits until a file has a line of a pattern: the file, the number of the line from which on, the pattern, the process without
-# which that cannot come any more. Meanwhile what is waited for has the whole processor, and is seen at once. Notes and
-# fails if it does not come.
+# Waits until a file has a line of a pattern: the file, the number of the line from which on, the pattern, the process
+# without which that cannot come any more. Meanwhile what is waited for has the whole processor, and is seen at once.
+# Notes and fails if it does not come.
 await_line() {
     awaited=$3
     timeout "${limit:-300}" tail ${4:+"--pid=$4"} -n "+$2" -f "$1" | grep -q -m 1 -- "$3" || {
