@@ -19,7 +19,7 @@ struct CallTests {
             #expect(mine["accessToken"] as? String != boards["accessToken"] as? String)
             #expect(try await board.ask("call", "/lab/hello")["as"] as? String == "user")
 
-            #expect(try await board.latchkey("logout").status == 0)
+            #expect(try await board.latchkey("logout", "--json").status == 0)
             #expect(try await CallBoard.call(board, "/lab/hello")["user"] is NSNull)
             #expect(try await board.ask("token")["as"] as? String == "board")
             #expect(

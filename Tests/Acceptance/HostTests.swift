@@ -41,9 +41,9 @@ struct HostTests {
                 let list = try #require(try await board.ask("hosts")["hosts"] as? [[String: Any]])
                 #expect(list.map { $0["port"] as? Int } == [other.port] && list[0]["inSettings"] as? Bool == false)
                 let wrong = String(repeating: "00", count: 32)
-                #expect(try await board.latchkey("hosts", "add", name, "--pin", wrong).status == 0)
+                #expect(try await board.latchkey("hosts", "add", name, "--pin", wrong, "--json").status == 0)
                 #expect(try await CallBoard.refusal(board, "call", url) == ("gateway.no-answer", 100_408, 75))
-                #expect(try await board.latchkey("hosts", "remove", name).status == 0)
+                #expect(try await board.latchkey("hosts", "remove", name, "--json").status == 0)
                 #expect(try await CallBoard.refusal(board, "call", url) == unknown)
                 #expect(try await CallBoard.refusal(board, "hosts", "remove", name).0 == "gateway.host-unknown")
             }

@@ -93,7 +93,7 @@ struct LogInTests {
                 let letting = try board.follow("authorize", url, "--name", "the other board")
                 let question = try await board.question()
                 #expect(question["name"] as? String == "the other board")
-                #expect(try await board.latchkey("consent", "grant", "\(question["id"] ?? 0)").status == 0)
+                #expect(try await board.latchkey("consent", "grant", "\(question["id"] ?? 0)", "--json").status == 0)
                 #expect(try await letting.ended(within: 30) == 0)
                 #expect(try await showing.ended(within: 60) == 0)
                 let events = try showing.output.lines.map { value(try json($0), "event") as? String }
@@ -168,10 +168,13 @@ struct LogInTests {
             #expect(try await logIn(board).status == 0)
             let url = "\(lab.baseURL)/auth/device/authorization/0123456789abcdef0123456789abcdef"
             let asking = try board.follow("authorize", url)
-            let id = try #require(try await board.question()["id"])
+            _ = try await board.question()
             #expect(try await logIn(board, as: "bob", password: "bob-password").status == 0)
-            #expect(try await board.latchkey("consent", "grant", "\(id)").status == 0)
+            let answering = try RunningProgram(
+                Program.shipped.url, ["consent", "ask", "--json", "--socket", board.socket], input: "y\n")
+            #expect(try await answering.output.line(containing: "granted").hasPrefix("{"))
             #expect(try await asking.ended(within: 60) != 0)
+            #expect(try await answering.stop(SIGINT) != 0 && !answering.output.text.contains("Let it in"))
             let record = try #require(try await board.ask("proximity", "audit")["records"] as? [[String: Any]]).last
             #expect(record?["code"] as? String == "gateway.user-required")
         }
@@ -189,7 +192,7 @@ struct LogInTests {
 
             let refused = try board.follow("authorize", url)
             let id = try #require(try await board.question()["id"])
-            #expect(try await board.latchkey("consent", "refuse", "\(id)").status == 0)
+            #expect(try await board.latchkey("consent", "refuse", "\(id)", "--json").status == 0)
             #expect(try await refused.ended(within: 60) != 0)
             #expect(refused.errors.text.contains("proximity.user-declined"))
             let late = try await board.latchkey("consent", "grant", "\(id)", "--json")

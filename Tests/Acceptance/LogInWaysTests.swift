@@ -141,7 +141,7 @@ struct LogInWaysTests {
         try await withRegisteredBoard { _, board, browser in
             let picture = board.folder.appending(path: "address.svg").path
             let logIn = try board.follow("login", "--phone", "--picture", picture)
-            let shown = try address(try await logIn.output.line(containing: "https://"))
+            let shown = try address(try await logIn.errors.line(containing: "https://"))
             #expect(shown.contains("/enterprise/login?sessionID="))
             #expect(try String(contentsOfFile: picture, encoding: .utf8).hasPrefix("<svg"))
             #expect(try await browser.logIn(at: shown, as: "bob").address.hasPrefix("latchkey://callback"))

@@ -24,20 +24,20 @@ enum MPinBoard {
     static func add(_ name: String, at lab: Lab, to board: TestBoard) async throws {
         let authorities = board.folder.appending(path: "lab.pem").path
         try lab.caCertificatePEM.write(toFile: authorities, atomically: true, encoding: .utf8)
-        try await succeeds(board, "mpin", "backend", "add", name, lab.mpinURL, "--authorities", authorities)
+        try await succeeds(board, "mpin", "backend", "add", name, lab.mpinURL, "--authorities", authorities, "--json")
     }
 
     /// Makes a user and brings the registration as far as it goes without a PIN.
     static func confirm(_ user: String, at lab: Lab, on board: TestBoard) async throws {
-        try await succeeds(board, "mpin", "user", "new", user)
-        try await succeeds(board, "mpin", "register", "start", "--user", user)
+        try await succeeds(board, "mpin", "user", "new", user, "--json")
+        try await succeeds(board, "mpin", "register", "start", "--user", user, "--json")
         try await lab.activateMPin(user)
-        try await succeeds(board, "mpin", "register", "confirm", "--user", user)
+        try await succeeds(board, "mpin", "register", "confirm", "--user", user, "--json")
     }
 
     static func register(_ user: String, at lab: Lab, on board: TestBoard, pin: String = pin) async throws {
         try await confirm(user, at: lab, on: board)
-        try await succeeds(board, "mpin", "register", "finish", "--user", user, input: pin + "\n")
+        try await succeeds(board, "mpin", "register", "finish", "--user", user, "--json", input: pin + "\n")
     }
 
     @discardableResult

@@ -143,7 +143,7 @@ struct MPinTests {
                 #expect(refused == ("mpin.incorrect-pin", 76))
             }
             // The right one has the back end count anew.
-            try await MPinBoard.succeeds(board, "mpin", "login", input: pin + "\n")
+            try await MPinBoard.succeeds(board, "mpin", "login", "--json", input: pin + "\n")
             for code in ["mpin.incorrect-pin", "mpin.incorrect-pin", "mpin.blocked"] {
                 let refused = try await MPinBoard.refusal(board, "mpin", "login", input: wrong + "\n")
                 #expect(refused == (code, 76))
@@ -156,7 +156,7 @@ struct MPinTests {
             #expect(refused == ("mpin.wrong-state", 1))
             #expect(try await board.latchkey("doctor").output.contains("alice is blocked at door"))
             #expect(value(try await board.ask("status"), "mpin", "blocked") as? Int == 1)
-            try await MPinBoard.succeeds(board, "mpin", "user", "delete", "alice")
+            try await MPinBoard.succeeds(board, "mpin", "user", "delete", "alice", "--json")
             try await MPinBoard.register("alice", at: lab, on: board)
             try await MPinBoard.succeeds(board, "mpin", "login", input: pin + "\n")
         }
@@ -169,13 +169,16 @@ struct MPinTests {
             let password = try await MPinBoard.succeeds(board, "mpin", "otp", input: pin + "\n").output
             let issued = try #require(await lab.mpinUsers().first?.oneTimePassword)
             #expect(password.hasPrefix(issued) && password.contains("valid for"), "\(password)")
-            #expect(try await !MPinBoard.succeeds(board, "mpin", "mfa", input: pin + "\n").output.isEmpty)
+            let authorized = try await MPinBoard.succeeds(board, "mpin", "mfa", "--json", input: pin + "\n")
+            #expect(try authorized.json["code"] is String)
+            let again = try await MPinBoard.succeeds(board, "mpin", "otp", "--json", input: pin + "\n")
+            #expect(value(try again.json, "otp", "password") is String)
             #expect(try await board.latchkey("mpin", "logout").status == 1)
 
             let number = try await lab.openMPinBrowser()
             try await MPinBoard.succeeds(board, "mpin", "access-number", number.code, input: pin + "\n")
             #expect(await lab.mpinBrowsers().first { $0.code == number.code }?.user == "alice")
-            #expect(try await MPinBoard.succeeds(board, "mpin", "logout").output == "logged out\n")
+            #expect(try await board.ask("mpin", "logout")["loggedOut"] as? Bool == true)
             #expect(try await board.latchkey("mpin", "logout").status == 1)
             let mistyped = "\((Int(number.code.prefix(1)) ?? 0) == 1 ? 2 : 1)" + number.code.dropFirst()
             let counts = lab.requestCounts[.mpinPassOne]
@@ -188,7 +191,7 @@ struct MPinTests {
             let scanned = try await lab.openMPinBrowser(withQRCode: true)
             let session = try await board.ask("mpin", "session", scanned.code)
             #expect(session["appName"] as? String == "Latchkey lab")
-            try await MPinBoard.succeeds(board, "mpin", "access-number", scanned.code, input: pin + "\n")
+            try await MPinBoard.succeeds(board, "mpin", "access-number", scanned.code, "--json", input: pin + "\n")
             #expect(await lab.mpinBrowsers().first { $0.code == scanned.code }?.user == "alice")
         }
     }
@@ -216,7 +219,7 @@ struct MPinTests {
             #expect(finish == ("mpin.step-missing", 1))
             let confirm = try await MPinBoard.refusal(board, "mpin", "register", "confirm")
             #expect(confirm == ("mpin.identity-not-verified", 76))
-            try await MPinBoard.succeeds(board, "mpin", "register", "restart")
+            try await MPinBoard.succeeds(board, "mpin", "register", "restart", "--json")
             try await lab.activateMPin("alice")
             try await MPinBoard.succeeds(board, "mpin", "register", "confirm")
             try await MPinBoard.succeeds(board, "mpin", "register", "finish", input: pin + "\n")
@@ -241,7 +244,7 @@ struct MPinTests {
             let twice = try await MPinBoard.refusal(board, "mpin", "backend", "add", "gate", lab.mpinURL)
             #expect(twice.code == "account.exists")
             #expect(try await MPinBoard.refusal(board, "mpin", "backend", "remove", "door").status == 64)
-            try await MPinBoard.succeeds(board, "mpin", "backend", "remove", "door", "--yes")
+            try await MPinBoard.succeeds(board, "mpin", "backend", "remove", "door", "--yes", "--json")
             #expect(try await MPinBoard.refusal(board, "mpin", "login", input: pin + "\n").code == "mpin.no-user")
             // What a scanned code says of its back end; what follows the # stays here.
             let scanned = [lab.mpinURL + "/#0123456789abcdef", "--authorities", board.folder.path + "/lab.pem"]

@@ -55,7 +55,10 @@ struct OAuthServerTests {
         to board: TestBoard
     ) async throws {
         let result = try await Program(name: "latchkey").run(
-            ["accounts", "add", name, "--issuer", server.issuer, "--client-id", client, "--socket", board.socket]
+            [
+                "accounts", "add", name, "--issuer", server.issuer, "--client-id", client, "--json", "--socket",
+                board.socket,
+            ]
                 + arguments + (secret == nil ? [] : ["--secret-stdin"]), input: secret.map { $0 + "\n" })
         guard result.status == 0 else { throw Unexpected(result.errors) }
     }

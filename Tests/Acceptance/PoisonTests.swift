@@ -36,16 +36,17 @@ struct PoisonTests {
             let letters = try #require(try await board.ask("dead-letters", "list")["deadLetters"] as? [[String: Any]])
             let id = String(try #require(letters.first?["id"] as? Int))
             #expect(try await board.latchkey("dead-letters", "show", id).output == big)
+            #expect(try await board.ask("dead-letters", "show", id)["bytes"] as? Int == big.utf8.count)
 
             // It survives a kill, and is as poisonous as before.
             try await board.stop(SIGKILL)
             try await board.start()
-            #expect(try await board.latchkey("dead-letters", "retry", id).status == 0)
+            #expect(try await board.latchkey("dead-letters", "retry", id, "--json").status == 0)
             _ = try await board.status(within: 120) { $0.outbox?.deadLetters == 1 }
             let again = try #require(try await board.ask("dead-letters", "list")["deadLetters"] as? [[String: Any]])
             let second = String(try #require(again.first?["id"] as? Int))
             #expect(second != id)
-            #expect(try await board.latchkey("dead-letters", "remove", second).status == 0)
+            #expect(try await board.latchkey("dead-letters", "remove", second, "--json").status == 0)
             #expect(try await board.latchkey("dead-letters").output.contains("no dead letters"))
             #expect(try await board.latchkey("dead-letters", "remove", second).status != 0)
         }

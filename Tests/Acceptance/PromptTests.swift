@@ -110,7 +110,7 @@ struct PromptTests {
             let refused = try logIn(board)
             try await refused.shows("Password of alice")
             let id = "\(try await shownPrompt(board)["id"] ?? 0)"
-            #expect(try await board.latchkey("prompts", "answer", id, "--refuse").status == 0)
+            #expect(try await board.latchkey("prompts", "answer", id, "--refuse", "--json").status == 0)
             #expect(try await refused.ended() == 76)
             #expect(refused.screen.text.contains("the prompt for a password was refused (user"))
             let told = try await events.output.line(containing: "prompt.refused")

@@ -20,7 +20,7 @@ struct ScriptTests {
         "the scripts of deploy explain themselves, even when called by a relative path",
         arguments: [
             "bench", "check-boards", "demo", "docs", "fuzz", "install", "package", "prepare", "sanitize", "test",
-            "test-first-boot", "test-packages",
+            "test-examples", "test-first-boot", "test-packages",
         ])
     func help(name: String) async throws {
         let help = try await shell("../deploy/\(name) --help")

@@ -153,6 +153,7 @@ struct ServicesTests {
             try await board.start()
             let found = try await board.latchkey("storage", "find", #"a-B\9._"#)
             #expect(found.output == "seven")
+            #expect(try await board.ask("storage", "find", #"a-B\9._"#)["text"] as? String == "seven")
             let opened = try await board.latchkey(
                 "storage", "find", "secret", "--password", "--segment", "application-user", input: "open sesame\n")
             #expect(opened.output == "hidden text", "\(opened.errors)")
@@ -226,7 +227,7 @@ struct ServicesTests {
             let devices = try await board.ask("devices")["devices"] as? [[String: Any]]
             #expect(devices?.compactMap { $0["mag_identifier"] as? String } == [device.magIdentifier])
 
-            #expect(try await board.latchkey("metadata", "get", "place").status == 1)
+            #expect(try await board.latchkey("metadata", "get", "place", "--json").status == 1)
             try await board.ask("metadata", "set", "place/of it", "hall 3")
             #expect(try await board.latchkey("metadata", "get", "place/of it").output == "hall 3\n")
             #expect(try await board.latchkey("metadata", "list").output == "place/of it\thall 3\n")
@@ -253,6 +254,8 @@ struct ServicesTests {
                 #expect(page.output.contains("Timesheet of alice"), "\(page.errors)")
             }
             #expect(try await board.latchkey("apps", "open", "payroll").output == "https://payroll.test/start\n")
+            let opened = try await board.ask("apps", "open", "payroll")
+            #expect(opened["location"] as? String == "https://payroll.test/start")
             #expect(try await board.latchkey("apps", "open", "portal").output.hasSuffix("/websso/login\n"))
             for (app, refused) in [
                 ("elsewhere", Refused("services.app-address-foreign", 140_001, 76)),

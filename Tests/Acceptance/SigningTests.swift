@@ -155,7 +155,7 @@ struct SigningTests {
             let list = try await board.latchkey("keys")
             #expect(list.output.contains("curve, ES256") && list.output.contains("partner, RS256"))
             #expect(!list.output.contains("PRIVATE"))
-            #expect(try await board.latchkey("keys", "remove", "curve").status == 0)
+            #expect(try await board.latchkey("keys", "remove", "curve", "--json").status == 0)
             #expect(
                 try await CallBoard.refusal(board, "call", "/lab/echo", "-d", "{}", "--sign", "--sign-key", "curve").0
                     == "gateway.signing-key-unknown")

@@ -11,8 +11,15 @@ struct DeviceTreeTests {
         struct Chip: Decodable, Sendable {
             /// Of chips whose label does not depend on the order of probing.
             let label: String?
+            let driver: String
+            /// Where the device tree or the driver says how many there are.
             let lines: UInt32?
             let names: [String]
+        }
+        struct Monitor: Decodable, Sendable {
+            let device: String
+            /// Those that the device tree has the parts for.
+            let channels: [String]
         }
         struct Keys: Decodable, Sendable {
             let device: String
@@ -24,6 +31,7 @@ struct DeviceTreeTests {
         let zones: [String]
         let leds: [String]
         let keys: [Keys]
+        let hwmon: [Monitor]
     }
     private struct File: Decodable { let boards: [String: [String: Facts]] }
 
@@ -38,6 +46,8 @@ struct DeviceTreeTests {
 
     /// Debian's kernel knows neither the I/O controller nor the thermometer of this board; Raspberry Pi's own does.
     private static let withoutParts: Set = ["raspberry-pi-5"]
+    /// Debian's device trees have these fans without the interrupt of a tachometer; overlays and other kernels have it.
+    private static let withoutTachometer: Set = ["orange-pi-5", "rock-5"]
     /// Of no certain board.
     private static let ofNoBoard: Set = ["generic-linux", "generic-device-tree", "simulated", "virtual-board"]
 
@@ -85,6 +95,34 @@ struct DeviceTreeTests {
         }
     }
 
+    @Test("chips have as many lines as the device tree names, where it names them", arguments: boards.keys.sorted())
+    func counts(name: String) throws {
+        for (tree, facts) in try #require(Self.boards[name]) {
+            for chip in facts.chips where !chip.names.isEmpty {
+                #expect(chip.lines == UInt32(chip.names.count), "\(tree): \(chip.driver)")
+            }
+            // A definition may name no other chips.
+            #expect(facts.chips.allSatisfy { $0.label == nil || $0.lines != nil }, "\(tree)")
+        }
+    }
+
+    @Test(
+        "the fans of a shipped definition are on at least one of its boards",
+        arguments: boards.keys.sorted().filter { !withoutParts.contains($0) })
+    func monitors(name: String) throws {
+        let definition = try Self.catalog.definition(named: name)
+        let trees = try #require(Self.boards[name])
+        for sensor in definition.sensors {
+            guard case .hwmon(let devices, let channel, _) = sensor.source else { continue }
+            let monitors = trees.values.flatMap(\.hwmon).filter { devices.contains($0.device) }
+            #expect(!monitors.isEmpty, "\(sensor.name)")
+            let isEverywhere = trees.values.allSatisfy { $0.hwmon.contains { devices.contains($0.device) } }
+            #expect(sensor.isOptional || isEverywhere, "\(sensor.name)")
+            let hasChannel = monitors.contains { $0.channels.contains(channel) }
+            #expect(hasChannel == !Self.withoutTachometer.contains(name), "\(sensor.name): compare it")
+        }
+    }
+
     @Test(
         "the thermometers of a shipped definition are in the device tree",
         arguments: boards.keys.sorted().filter { !withoutParts.contains($0) })
@@ -105,7 +143,8 @@ struct DeviceTreeTests {
         arguments: withoutParts.sorted())
     func missing(name: String) throws {
         for (tree, facts) in try #require(Self.boards[name]) {
-            #expect(facts.chips.isEmpty && facts.zones.isEmpty, "\(tree): compare it with the definition")
+            let hasLines = facts.chips.contains { $0.label != nil || !$0.names.isEmpty }
+            #expect(!hasLines && facts.zones.isEmpty && facts.hwmon.isEmpty, "\(tree): compare it with the definition")
         }
     }
 }

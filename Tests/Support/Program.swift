@@ -61,6 +61,8 @@ package final class RunningProgram: Sendable {
     package let output = Collected()
     package let errors = Collected()
     package let processIdentifier: pid_t
+    private let url: URL
+    private let arguments: [String]
     private let exit: AsyncStream<Int32>
     private let isOver = Mutex(false)
 
@@ -72,6 +74,7 @@ package final class RunningProgram: Sendable {
         let process = try ChildProcess.spawn(
             [url.path] + arguments, variables: variables, streams: [stdin, out, err].map(\.childEnd))
         processIdentifier = process
+        (self.url, self.arguments) = (url, arguments)
         for channel in [out, err, stdin] { close(channel.childEnd) }
         out.read(into: output)
         err.read(into: errors)
@@ -150,6 +153,7 @@ package final class RunningProgram: Sendable {
         for await value in exit { status = value }
         await output.finished()
         await errors.finished()
+        CommandRecord.add(url, arguments, status, output: output.data, errors: errors.data)
         return status
     }
 
@@ -172,14 +176,15 @@ package final class Collected: Sendable {
 
     package init() {}
 
-    package var text: String { state.withLock { String(decoding: $0.data, as: UTF8.self) } }
+    package var data: Data { state.withLock { $0.data } }
+    package var text: String { String(decoding: data, as: UTF8.self) }
     package var lines: [String] { text.split(separator: "\n").map(String.init) }
     package var count: Int { state.withLock { $0.data.count } }
 
     /// The lines with this beginning; the others, of which there may be millions, are not made strings.
     package func lines(beginning: String) -> [String] {
         let mark = Array(beginning.utf8)
-        return state.withLock { $0.data }.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: mark) }
+        return data.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: mark) }
             .map { String(decoding: $0, as: UTF8.self) }
     }
 

@@ -1,4 +1,5 @@
 """Links between pages: checks those of the repository, and turns them into those of the site."""
+import html
 import os.path
 import re
 import unicodedata
@@ -35,7 +36,7 @@ def prose(text):
 
 def slug(heading):
     """The anchor that GitHub gives a heading."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", html.unescape(heading)).replace("`", "").replace("*", "")
     text = unicodedata.normalize("NFC", text).strip().lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 

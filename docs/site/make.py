@@ -15,6 +15,7 @@ import pages
 import reference_api
 import reference_commands
 import reference_errors
+import reference_output
 import reference_settings
 
 # Pages of old versions and of records, whose commands may be of their time.
@@ -51,6 +52,7 @@ class Facts:
         self.lab = asked(programs / "latchkey-lab", "--experimental-dump-help")
         self.catalogue = asked(programs / "latchkey", "explain", "--list", "--json")
         self.openapi = json.loads((root / "Config/openapi.json").read_text())
+        self.output = json.loads((root / "Config/cli-json.schema.json").read_text())
         self.settings = (root / "Config/latchkey.toml").read_text()
 
 
@@ -68,7 +70,10 @@ def generated(facts):
         texts.update({f"{folder}/{name}": documents[name] for name in names})
         sections.append((title, [(None, f"{folder}/{name}") for name in names]))
 
-    add("Commands", "reference/commands", reference_commands.documents(facts.help, "latchkey"))
+    def output(path):
+        return reference_output.paragraph(path.partition(" ")[2], facts.output, facts.openapi)
+
+    add("Commands", "reference/commands", reference_commands.documents(facts.help, "latchkey", output))
     texts["reference/settings.md"] = reference_settings.document(facts.settings)
     sections.append((None, "reference/settings.md"))
     api = reference_api.documents(facts.openapi)
@@ -94,6 +99,7 @@ def faults(texts, facts, of=None):
     wrong += bad
     wrong += commands.wrong_settings(checked, reference_settings.names(facts.settings))
     wrong += commands.wrong_codes(checked, facts.catalogue)
+    wrong += reference_output.faults(facts.output, facts.help, facts.catalogue)
     return wrong, count
 
 

@@ -126,11 +126,9 @@ def documents(openapi):
     by_title = {title: [] for title in TITLES}
     for path, methods in paths.items():
         plain = path.replace("/v1/accounts/{account}/", "/v1/")
-        if plain != path and plain in paths:
-            continue
         twin = path.replace("/v1/", "/v1/accounts/{account}/", 1)
         for method in METHODS:
-            if method in methods:
+            if method in methods and (plain == path or method not in paths.get(plain, {})):
                 has_twin = twin if method in paths.get(twin, {}) else None
                 by_title[subject(path, paths)].append(operation(method, path, methods[method], has_twin))
     found = {page(title): f"# {title}\n\n" + "\n\n".join(routes) + "\n" for title, routes in by_title.items() if routes}

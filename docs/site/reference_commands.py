@@ -68,19 +68,20 @@ def discussion(command):
     return "\n".join(lines)
 
 
-def section(command, path, level):
-    """A command with its arguments, then its subcommands."""
+def section(command, path, level, output):
+    """A command with its arguments and what `output` says of it, then its subcommands."""
     parts = [f"{'#' * level} {path}", cell(command.get("abstract")), f"```\n{usage(path, command)}\n```", discussion(command)]
     if shown(command):
         rows = [f"| {term(argument)} | {explained(argument)} |" for argument in shown(command)]
         parts.append("\n".join(["| argument | meaning |", "| --- | --- |", *rows]))
+    parts.append(output(path))
     for sub in subcommands(command):
-        parts.append(section(sub, f"{path} {sub['commandName']}", min(level + 1, 4)))
+        parts.append(section(sub, f"{path} {sub['commandName']}", min(level + 1, 4), output))
     return "\n\n".join(part for part in parts if part)
 
 
-def documents(help_, program):
-    """The pages, by name: an index, and a page for each command of the program."""
+def documents(help_, program, output):
+    """The pages, by name: an index, and a page for each command of the program. `output` says what a command prints."""
     root = help_["command"]
     rows = []
 
@@ -94,7 +95,7 @@ def documents(help_, program):
     found = {}
     for command in subcommands(root):
         name = command["commandName"]
-        found[f"{name}.md"] = section(command, f"{program} {name}", 1) + "\n"
+        found[f"{name}.md"] = section(command, f"{program} {name}", 1, output) + "\n"
         listed(command, f"{program} {name}", f"{name}.md")
     found["index.md"] = "\n".join([
         f"# Commands of {program}", "", cell(root.get("abstract")), "",

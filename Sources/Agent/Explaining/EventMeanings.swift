@@ -91,7 +91,7 @@ enum EventMeanings {
     static let inbox = [
         "inbox.dropped": "an inbox is full, or its messages too old: the oldest are dropped, and counted in the status",
         "inbox.kept-again": "messages for inboxes can be kept again, and are fetched from the broker",
-        "inbox.not-kept": "messages for inboxes cannot be written, and stay at the broker; all others come and go",
+        "inbox.not-kept": "messages for inboxes cannot be written, and stay at the broker until they can",
         "inbox.former-identity": "messages were dropped that were kept for an identity which this board gave up",
         "inbox.set-aside":
             "the file of the inboxes was damaged and is kept; there is a new one; of earlier ones the newest three stay",

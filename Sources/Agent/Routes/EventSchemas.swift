@@ -94,7 +94,8 @@ extension Schema {
                 [
                     "topic": .string("the whole topic"), "senderID": .string("the sender's own claim"),
                     "senderType": .string("the sender's own claim"), "contentType": .string("a MIME type"),
-                    "bytes": .integer("length of the content"), "more": .integer("messages that came with it"),
+                    "bytes": .integer("length of the content"), "limitBytes": .integer("the longest that is taken"),
+                    "more": .integer("messages that came with it"),
                     "as": ofUser, "connection": ofBroker,
                 ]
             ),

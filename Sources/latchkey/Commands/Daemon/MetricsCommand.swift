@@ -7,7 +7,7 @@ struct MetricsCommand: AsyncParsableCommand {
         commandName: "metrics", abstract: "Show the agent's figures, as monitoring tools read them.",
         discussion: """
             Prints the figures of sensors, outbox, brokers, inboxes, registration, certificate, token and the process \
-            as OpenMetrics 1.0 text. /usr/share/doc/latchkey/metrics.md says what each one is.
+            as OpenMetrics 1.0 text. /usr/share/doc/latchkey/Config/metrics.md says what each one is.
 
               $ latchkey metrics
               $ latchkey metrics --prometheus > /var/lib/node_exporter/latchkey.prom

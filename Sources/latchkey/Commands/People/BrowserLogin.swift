@@ -17,6 +17,8 @@ struct BrowserLogin {
     var isForPhone = false
     var picture: String?
     var light = false
+    /// Whether standard output is for a program alone.
+    var asJSON = false
     /// Another than the account's, at an OAuth server.
     var scope: String?
     /// Whether to wait for a browser of this machine.
@@ -43,7 +45,7 @@ struct BrowserLogin {
         let redirectURI = begun["redirectUri"]?.string ?? ""
         let listener = offered.flatMap { LoopbackListener.at(redirectURI, offered: $0) }
         if isForPhone {
-            try QRText.show(url, light: light)
+            try QRText.show(url, light: light, isAside: asJSON)
             Terminal.error("Scan the code with a phone and log in there, or enter the address that it leads to.")
         } else {
             Terminal.error(

@@ -55,7 +55,8 @@ struct Consent: AsyncParsableCommand {
         private func ask(_ question: JSON) async throws -> Bool {
             guard let id = question["id"]?.integer else { return true }
             Input.dropTyped()
-            Terminal.line("\(Consent.line(question))  Let it in? [y/N]")
+            let text = "\(Consent.line(question))  Let it in? [y/N]"
+            options.json ? Terminal.error(text) : Terminal.line(text)
             guard let answer = readLine() else { return false }
             do {
                 try await Consent.answer(Int(id), ["y", "yes"].contains(answer.lowercased()), options)

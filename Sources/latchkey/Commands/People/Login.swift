@@ -113,7 +113,7 @@ struct Login: AsyncParsableCommand {
         } else if isInBrowser {
             let login = BrowserLogin(
                 client: options.client, path: account.path("login/browser"), provider: provider, isPage: page,
-                isForPhone: phone, picture: picture, light: light, listens: !noListen)
+                isForPhone: phone, picture: picture, light: light, asJSON: options.json, listens: !noListen)
             options.show(try await login.run(), Self.welcome)
         } else if providers {
             try await listProviders(of: account)
