@@ -88,6 +88,9 @@ class Package:
         (self.tree / "usr/bin").mkdir(parents=True)
         (self.tree / "usr/bin/latchkey-lab").symlink_to("../lib/latchkey-lab/latchkey-lab")
         runner = self.target.runner(self.programs[0])
+        for shell, path in (("bash", "bash-completion/completions/latchkey-lab"), ("zsh", "zsh/vendor-completions/_latchkey-lab"),
+                            ("fish", "fish/vendor_completions.d/latchkey-lab.fish")):
+            write(self.tree / "usr/share" / path, run(*runner, "--generate-completion-script", shell))
         dump = subprocess.run([*map(str, runner), "--experimental-dump-help"], stdout=subprocess.PIPE, check=True).stdout
         page = subprocess.run(["python3", "-B", self.parts / "manual.py", self.target.release,
                                time.strftime("%F", time.gmtime(self.target.epoch))], input=dump, stdout=subprocess.PIPE,
@@ -107,16 +110,16 @@ class Package:
         if overrides.exists():
             write(self.tree / "usr/share/lintian/overrides" / self.name, overrides.read_text())
 
-    def depends(self, late, others):
-        """The field of the packages that have the libraries: those that are linked, and those loaded when needed."""
+    def linked(self, late):
+        """The packages that have the libraries, as Depends names them: those that are linked, and those loaded when needed."""
         state = self.folder / "shlibs"
         write(state / "debian/control", f"Source: {self.name}\n\nPackage: {self.name}\nArchitecture: any\n")
-        linked = run("dpkg-shlibdeps", *self.target.shlibdeps(), "-O", *(f"-e{program}" for program in self.programs), cwd=state,
-                     env={**os.environ, "DEB_HOST_ARCH": self.target.architecture})
-        found = linked.strip().removeprefix("shlibs:Depends=").split(", ")
+        field = run("dpkg-shlibdeps", *self.target.shlibdeps(), "-O", *(f"-e{program}" for program in self.programs), cwd=state,
+                    env={**os.environ, "DEB_HOST_ARCH": self.target.architecture})
+        found = field.strip().removeprefix("shlibs:Depends=").split(", ")
         there = {entry.split()[0] for entry in found}
         found += [package for package in sorted(map(self.target.owner, late)) if package not in there]
-        return ", ".join(sorted(found) + others)
+        return sorted(found)
 
     def build(self, out, depends):
         """Makes the .deb and returns its path."""
@@ -142,9 +145,9 @@ class Package:
             env={**os.environ, "SOURCE_DATE_EPOCH": str(self.target.epoch)})
         return made
 
-    def libraries(self, depends):
-        """(name, version) of the packages of a field Depends, as they are where the program was linked."""
-        names = {entry.split()[0] for entry in depends.split(", ")}
+    def libraries(self, linked):
+        """(name, version) of the packages that have the libraries, as they are where the program was linked."""
+        names = {entry.split()[0] for entry in linked}
         return [(name, version) for name in sorted(names) if (version := self.target.version_of(name))]
 
 

@@ -101,6 +101,8 @@ def commands(path, command):
 def page(command, version, date):
     name = command["commandName"]
     yield f'.TH {escaped(name.upper())} 1 "{date}" "{escaped(name)} {escaped(version)}" "User Commands"'
+    # Names of options are not broken at the end of a line, nor blanks put between words.
+    yield ".nh\n.ad l"
     yield f".SH NAME\n{escaped(name)} \\- {escaped((command.get('abstract') or '').rstrip('.'))}"
     yield f".SH SYNOPSIS\n{synopsis(name, command)}"
     if command.get("discussion"):
