@@ -11,10 +11,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "deploy/debian"))
 
+import contents  # noqa: E402
 import manual  # noqa: E402
 import sbom  # noqa: E402
 from same import difference  # noqa: E402
 from source import LOCK, REPOSITORY  # noqa: E402
+from targets import Failure  # noqa: E402
 
 
 class SameTests(unittest.TestCase):
@@ -84,11 +86,13 @@ class BillTests(unittest.TestCase):
         package = {"name": "latchkey", "version": "1+git2~deb12", "architecture": "amd64", "release": "bookworm", "sha256": "0" * 64}
         pin = {"identity": "swift-log", "location": "https://example.invalid/swift-log.git",
                "state": {"version": "1.0.0", "revision": "abc"}}
-        made = json.loads(sbom.document(package, [pin], [("libstdc++6", "12.2-1"), ("libc6", "2.36-9+deb12u1")],
+        part = {"name": "part", "version": "3", "holder": "A", "license": ""}
+        made = json.loads(sbom.document(package, [pin], {"swift-log": part}, [("libstdc++6", "12.2-1"), ("libc6", "2.36-9+deb12u1")],
                                         ["systemd"], "6.3", 0))
         relations = {(one["spdxElementId"], one["relationshipType"], one["relatedSpdxElement"]) for one in made["relationships"]}
         root = "SPDXRef-package-latchkey"
         self.assertIn((root, "STATIC_LINK", "SPDXRef-swift-swift-log"), relations)
+        self.assertIn(("SPDXRef-swift-swift-log", "CONTAINS", "SPDXRef-part-part"), relations)
         self.assertIn((root, "DYNAMIC_LINK", "SPDXRef-debian-libc6"), relations)
         self.assertIn(("SPDXRef-debian-systemd", "RUNTIME_DEPENDENCY_OF", root), relations)
         self.assertNotIn((root, "DYNAMIC_LINK", "SPDXRef-debian-systemd"), relations)
@@ -96,6 +100,22 @@ class BillTests(unittest.TestCase):
         self.assertEqual(locators["libstdc++6"], "pkg:deb/debian/libstdc%2B%2B6@12.2-1?arch=amd64&distro=debian-bookworm")
         self.assertEqual(locators["systemd"], "pkg:deb/debian/systemd?arch=amd64&distro=debian-bookworm")
         self.assertEqual(locators["latchkey"], "pkg:deb/latchkey/latchkey@1%2Bgit2~deb12?arch=amd64&distro=debian-bookworm")
+
+
+class CopyrightTests(unittest.TestCase):
+    def test_names_what_a_swift_package_has_of_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "TOMLKit/Sources/CTOML/Sources/toml.hpp"
+            file.parent.mkdir(parents=True)
+            file.write_text("//----\n//\n// toml++ v3.4.0\n//\n//----\n//\n// MIT License\n//\n// Copyright (c) A <a@b.invalid>\n//\n"
+                            "// Free of charge.\n//\n//----\n#ifndef TOML\n// not this\n")
+            text = contents.copyright_text([{"identity": "tomlkit"}], Path(folder))
+            self.assertIn("Copyright: A <a@b.invalid>\nLicense: other-tomlplusplus\nComment: Part of tomlkit, version 3.4.0.\n", text)
+            self.assertIn("License: other-tomlplusplus\n MIT License\n .\n Copyright (c) A <a@b.invalid>\n .\n Free of charge.\n", text)
+            self.assertNotIn("not this", text)
+            file.write_text("#pragma once\n")
+            with self.assertRaises(Failure):
+                contents.copyright_text([{"identity": "tomlkit"}], Path(folder))
 
 
 class VersionTests(unittest.TestCase):

@@ -13,11 +13,11 @@ def identifier(*words):
     return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]+", "-", "-".join(words))
 
 
-def document(package, pins, libraries, needed, compiler, epoch):
+def document(package, pins, parts, libraries, needed, compiler, epoch):
     """Bytes of the document.
 
     package: name, version, architecture, release (such as "bookworm") and sha256 of the .deb; pins: those of
-    Package.resolved that are in the program; libraries: (name, version) of Debian's packages that the program was linked
+    Package.resolved that are in the program; parts: what these have of others, by their identity; libraries: (name, version) of Debian's packages that the program was linked
     with or loads; needed: names of those with programs that it calls; compiler: its version.
     """
     root = identifier("package", package["name"])
@@ -38,6 +38,14 @@ def document(package, pins, libraries, needed, compiler, epoch):
             "filesAnalyzed": False, "licenseConcluded": NONE, "licenseDeclared": NONE, "copyrightText": NONE,
             "externalRefs": [reference(f"pkg:swift/{path}@{version}")]})
         relations.append((root, "STATIC_LINK", own))
+        if part := parts.get(name):
+            inner = identifier("part", part["name"])
+            packages.append({
+                "SPDXID": inner, "name": part["name"], "versionInfo": part["version"], "downloadLocation": NONE,
+                "filesAnalyzed": False, "licenseConcluded": NONE, "licenseDeclared": "MIT",
+                "copyrightText": f"Copyright (c) {part['holder']}",
+                "externalRefs": [reference(f"pkg:generic/{part['name']}@{part['version']}")]})
+            relations.append((own, "CONTAINS", inner))
     packages.append({
         "SPDXID": "SPDXRef-compiler", "name": "swift", "versionInfo": compiler, "downloadLocation": NONE,
         "filesAnalyzed": False, "licenseConcluded": NONE, "licenseDeclared": "Apache-2.0", "copyrightText": NONE})
