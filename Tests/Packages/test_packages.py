@@ -137,6 +137,11 @@ class ManualTests(unittest.TestCase):
         self.assertIn("\\-\\-redirect\\-uri", page)
         self.assertIn("\n.nh\n", page)
 
+    def test_keeps_the_lines_of_a_transcript_also_where_it_comes_first(self):
+        transcript = ".PP\n.nf\n.RS 2\n$ small run\nstarted\n$ small end\n\n.RE\n.fi\n.PP\nThen it ends."
+        for text in ("$ small run\nstarted\n$ small end\n\nThen it ends.", "  $ small run\n  started\n  $ small end\n\nThen it ends."):
+            self.assertEqual("\n".join(manual.paragraphs(text)), transcript)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -92,7 +92,8 @@ class Package:
         runner = self.target.runner(self.programs[0])
         for shell, path in (("bash", "bash-completion/completions/latchkey-lab"), ("zsh", "zsh/vendor-completions/_latchkey-lab"),
                             ("fish", "fish/vendor_completions.d/latchkey-lab.fish")):
-            write(self.tree / "usr/share" / path, run(*runner, "--generate-completion-script", shell))
+            # A file that is read, not run, names no interpreter.
+            write(self.tree / "usr/share" / path, run(*runner, "--generate-completion-script", shell).removeprefix("#!/bin/bash\n"))
         dump = subprocess.run([*map(str, runner), "--experimental-dump-help"], stdout=subprocess.PIPE, check=True).stdout
         page = subprocess.run(["python3", "-B", self.parts / "manual.py", self.target.release,
                                time.strftime("%F", time.gmtime(self.target.epoch))], input=dump, stdout=subprocess.PIPE,
