@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "deploy/debian"))
 import contents  # noqa: E402
 import manual  # noqa: E402
 import sbom  # noqa: E402
+from building import linked_packages  # noqa: E402
 from same import difference  # noqa: E402
 from source import LOCK, REPOSITORY  # noqa: E402
 from targets import Failure  # noqa: E402
@@ -116,6 +117,24 @@ class CopyrightTests(unittest.TestCase):
             file.write_text("#pragma once\n")
             with self.assertRaises(Failure):
                 contents.copyright_text([{"identity": "tomlkit"}], Path(folder))
+
+
+class LinkedTests(unittest.TestCase):
+    def test_finds_the_swift_packages_that_a_product_is_linked_with(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = Path(folder) / ".build-a"
+            (scratch / "release/small.product").mkdir(parents=True)
+            there = f"{scratch}/x86_64-unknown-linux-gnu/release"
+            (scratch / "release/small.product/Objects.LinkFileList").write_text(
+                f"{there}/Own.build/own.swift.o\n{there}/TOML.build/Sources/a.cpp.o\n{there}/Logging.build/b.swift.o\n")
+            (scratch / "release.yaml").write_text("".join(
+                f'  "{name}":\n    tool: shell\n    inputs: ["{source}","{there}/x"]\n    outputs: ["{there}/{target}.build/{name}"]\n'
+                for name, source, target in (
+                    ("own.swift.o", f"{folder}/Sources/Own/own.swift", "Own"),
+                    ("Sources/a.cpp.o", f"{scratch}/checkouts/TOMLKit/Sources/a.cpp", "TOML"),
+                    ("b.swift.o", f"{scratch}/checkouts/swift-log/Sources/Logging/b.swift", "Logging"),
+                    ("c.swift.o", f"{scratch}/checkouts/swift-nio/Sources/NIO/c.swift", "NIO"))))
+            self.assertEqual(linked_packages(scratch, "release", "small"), {"tomlkit", "swift-log"})
 
 
 class VersionTests(unittest.TestCase):
