@@ -71,9 +71,14 @@ class Target:
         return found
 
     def mapped(self):
-        """Options with which programs do not say where they were built."""
+        """Options with which programs do not say where they were built.
+
+        Debug information, which is stripped anyway, names what was kept in the scratch folder, and the hash that the compiler
+        puts into each object to recognize it is one of paths too.
+        """
         named = f"{self.place}={PLACE}"
-        return ["-Xswiftc", "-file-prefix-map", "-Xswiftc", named, "-Xcc", f"-ffile-prefix-map={named}",
+        return ["-debug-info-format", "none", "-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen",
+                "-Xswiftc", "-file-prefix-map", "-Xswiftc", named, "-Xcc", f"-ffile-prefix-map={named}",
                 "-Xcxx", f"-ffile-prefix-map={named}"]
 
 
