@@ -1,6 +1,7 @@
 """How the programs of a package are built: by this machine's compiler, or in the compiler's chroot."""
 
 import os
+import re
 import subprocess
 import time
 
@@ -9,6 +10,22 @@ from targets import TRIPLES, Archive, Compiler, Failure, Sysroot, need, run, say
 # Debian's number of each release that a package can be made for.
 RELEASES = {"bookworm": 12, "trixie": 13}
 PLACE = "/usr/src/latchkey"     # what programs say where their source is
+
+
+def linked_packages(scratch, configuration, product):
+    """The Swift packages of which something is linked into a product, by their identity: from SwiftPM's list of the objects,
+    and its list of commands, which says what they are made of."""
+    objects = (scratch / configuration / f"{product}.product/Objects.LinkFileList").read_text()
+    linked = set(re.findall(r"/([^/\n]+)\.build/", objects))
+    found, package = set(), None
+    with open(scratch / f"{configuration}.yaml") as commands:
+        for line in commands:
+            if line.startswith("    inputs: "):
+                source = re.search(r"/checkouts/([^/\"]+)/", line)
+                package = source[1].lower() if source else None
+            elif line.startswith("    outputs: ") and package and linked & set(re.findall(r'/([^/"]+)\.build/[^"]*\.o"', line)):
+                found.add(package)
+    return found
 
 
 class Target:
@@ -46,10 +63,22 @@ class Target:
             raise Failure(f"{product} does not build for {self}; {log} has it all:\n" + "\n".join(wrong[:20]))
         return self.source / self.scratch / self.configuration
 
+    def swift_packages(self, product):
+        """The Swift packages of which something is linked into a product."""
+        found = linked_packages(self.source / self.scratch, self.configuration, product)
+        if not found:
+            raise Failure(f"SwiftPM does not say which packages are linked into {product}")
+        return found
+
     def mapped(self):
-        """Options with which programs do not say where they were built."""
+        """Options with which programs do not say where they were built.
+
+        Debug information, which is stripped anyway, names what was kept in the scratch folder, and the hash that the compiler
+        puts into each object to recognize it is one of paths too.
+        """
         named = f"{self.place}={PLACE}"
-        return ["-Xswiftc", "-file-prefix-map", "-Xswiftc", named, "-Xcc", f"-ffile-prefix-map={named}",
+        return ["-debug-info-format", "none", "-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen",
+                "-Xswiftc", "-file-prefix-map", "-Xswiftc", named, "-Xcc", f"-ffile-prefix-map={named}",
                 "-Xcxx", f"-ffile-prefix-map={named}"]
 
 

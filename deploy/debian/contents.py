@@ -10,6 +10,8 @@ import time
 
 from targets import Failure, run, say
 
+# What a Swift package has of others: the file that says in its first comment whose it is, and under which license (MIT).
+EMBEDDED = {"tomlkit": "Sources/CTOML/Sources/toml.hpp"}
 MAINTAINER = "Latchkey developers <latchkey@packages.invalid>"
 
 
@@ -88,6 +90,10 @@ class Package:
         (self.tree / "usr/bin").mkdir(parents=True)
         (self.tree / "usr/bin/latchkey-lab").symlink_to("../lib/latchkey-lab/latchkey-lab")
         runner = self.target.runner(self.programs[0])
+        for shell, path in (("bash", "bash-completion/completions/latchkey-lab"), ("zsh", "zsh/vendor-completions/_latchkey-lab"),
+                            ("fish", "fish/vendor_completions.d/latchkey-lab.fish")):
+            # A file that is read, not run, names no interpreter.
+            write(self.tree / "usr/share" / path, run(*runner, "--generate-completion-script", shell).removeprefix("#!/bin/bash\n"))
         dump = subprocess.run([*map(str, runner), "--experimental-dump-help"], stdout=subprocess.PIPE, check=True).stdout
         page = subprocess.run(["python3", "-B", self.parts / "manual.py", self.target.release,
                                time.strftime("%F", time.gmtime(self.target.epoch))], input=dump, stdout=subprocess.PIPE,
@@ -107,16 +113,16 @@ class Package:
         if overrides.exists():
             write(self.tree / "usr/share/lintian/overrides" / self.name, overrides.read_text())
 
-    def depends(self, late, others):
-        """The field of the packages that have the libraries: those that are linked, and those loaded when needed."""
+    def linked(self, late):
+        """The packages that have the libraries, as Depends names them: those that are linked, and those loaded when needed."""
         state = self.folder / "shlibs"
         write(state / "debian/control", f"Source: {self.name}\n\nPackage: {self.name}\nArchitecture: any\n")
-        linked = run("dpkg-shlibdeps", *self.target.shlibdeps(), "-O", *(f"-e{program}" for program in self.programs), cwd=state,
-                     env={**os.environ, "DEB_HOST_ARCH": self.target.architecture})
-        found = linked.strip().removeprefix("shlibs:Depends=").split(", ")
+        field = run("dpkg-shlibdeps", *self.target.shlibdeps(), "-O", *(f"-e{program}" for program in self.programs), cwd=state,
+                    env={**os.environ, "DEB_HOST_ARCH": self.target.architecture})
+        found = field.strip().removeprefix("shlibs:Depends=").split(", ")
         there = {entry.split()[0] for entry in found}
         found += [package for package in sorted(map(self.target.owner, late)) if package not in there]
-        return ", ".join(sorted(found) + others)
+        return sorted(found)
 
     def build(self, out, depends):
         """Makes the .deb and returns its path."""
@@ -142,9 +148,9 @@ class Package:
             env={**os.environ, "SOURCE_DATE_EPOCH": str(self.target.epoch)})
         return made
 
-    def libraries(self, depends):
-        """(name, version) of the packages of a field Depends, as they are where the program was linked."""
-        names = {entry.split()[0] for entry in depends.split(", ")}
+    def libraries(self, linked):
+        """(name, version) of the packages that have the libraries, as they are where the program was linked."""
+        names = {entry.split()[0] for entry in linked}
         return [(name, version) for name in sorted(names) if (version := self.target.version_of(name))]
 
 
@@ -153,8 +159,9 @@ def copyright_text(pins, checkouts):
     text = ("Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
             "Upstream-Name: Latchkey\n\nFiles: *\nCopyright: The Latchkey authors\nLicense: Apache-2.0\n")
     others = {}
+    parts = embedded_parts(pins, checkouts)
     for name in ["swift", *(pin["identity"] for pin in pins)]:
-        folder = next((path for path in checkouts.iterdir() if path.name.lower() == name.lower()), None)
+        folder = checkout(name, checkouts)
         read = {kind: next((path.read_text() for path in sorted(folder.glob(f"{kind}*"))), "") if folder else ""
                 for kind in ("LICENSE", "NOTICE")}
         kind = "Apache-2.0" if not read["LICENSE"] or "Apache License" in read["LICENSE"] else f"other-{name}"
@@ -166,11 +173,38 @@ def copyright_text(pins, checkouts):
             text += indented(notice)
         if kind != "Apache-2.0":
             others[kind] = read["LICENSE"]
+        if part := parts.get(name):
+            text += (f"\nFiles: {name}/{EMBEDDED[name]}\nCopyright: {part['holder']}\nLicense: other-{part['name']}\n"
+                     f"Comment: Part of {name}, version {part['version']}.\n")
+            others[f"other-{part['name']}"] = part["license"]
     text += ("\nLicense: Apache-2.0\n Licensed under the Apache License, Version 2.0. Swift and its packages have the Runtime\n"
              " Library Exception besides.\n .\n On Debian, the license is in /usr/share/common-licenses/Apache-2.0.\n")
     for kind, license_text in others.items():
         text += f"\nLicense: {kind}\n{indented(license_text.strip())}"
     return text
+
+
+def checkout(name, checkouts):
+    """The folder of a Swift package; None if it has none, like Swift itself."""
+    return next((path for path in checkouts.iterdir() if path.name.lower() == name.lower()), None)
+
+
+def embedded_parts(pins, checkouts):
+    """What Swift packages have of others, by their identity: name, version, holder and license."""
+    return {pin["identity"]: embedded(checkout(pin["identity"], checkouts) / EMBEDDED[pin["identity"]])
+            for pin in pins if pin["identity"] in EMBEDDED}
+
+
+def embedded(file):
+    """Name, version, holder and license of a file that says them in its first comment."""
+    head = re.split(r"^[^/]", file.read_text(), maxsplit=1, flags=re.M)[0]
+    lines = [line.removeprefix("//").strip() for line in head.splitlines() if not line.startswith("//--")]
+    text = "\n".join(lines)
+    title, license_text = re.search(r"^(\S+) v(\S+)$", text, re.M), re.search(r"^MIT License$.*", text, re.M | re.S)
+    holder = re.search(r"^Copyright \(c\) (.*)$", text, re.M)
+    if not (title and license_text and holder):
+        raise Failure(f"{file} does not begin with its version and license")
+    return {"name": title[1].replace("+", "plus"), "version": title[2], "holder": holder[1], "license": license_text[0].strip()}
 
 
 def indented(text):

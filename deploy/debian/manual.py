@@ -15,16 +15,18 @@ def escaped(text):
 
 
 def paragraphs(text):
-    """Prose is filled; what is indented stays as it is."""
-    literal = False
+    """Prose is filled; what is indented stays as it is, and a transcript, which has lost its indent if it comes first."""
+    literal = transcript = False
     for line in text.strip("\n").split("\n"):
-        if line.startswith("  ") and not literal:
+        transcript = bool(line.strip()) and (transcript or line.startswith("$ "))
+        kept = transcript or line.startswith("  ")
+        if kept and not literal:
             yield ".PP\n.nf\n.RS 2"
             literal = True
-        elif line.strip() and not line.startswith("  ") and literal:
+        elif line.strip() and not kept and literal:
             yield ".RE\n.fi\n.PP"
             literal = False
-        yield escaped(line[2:] if literal else line) if line.strip() else ("" if literal else ".PP")
+        yield escaped(line.removeprefix("  ") if literal else line) if line.strip() else ("" if literal else ".PP")
     if literal:
         yield ".RE\n.fi"
 
@@ -101,6 +103,8 @@ def commands(path, command):
 def page(command, version, date):
     name = command["commandName"]
     yield f'.TH {escaped(name.upper())} 1 "{date}" "{escaped(name)} {escaped(version)}" "User Commands"'
+    # Names of options are not broken at the end of a line, nor blanks put between words.
+    yield ".nh\n.ad l"
     yield f".SH NAME\n{escaped(name)} \\- {escaped((command.get('abstract') or '').rstrip('.'))}"
     yield f".SH SYNOPSIS\n{synopsis(name, command)}"
     if command.get("discussion"):

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import time
+from urllib.parse import quote
 
 NONE = "NOASSERTION"
 
@@ -12,12 +13,12 @@ def identifier(*words):
     return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]+", "-", "-".join(words))
 
 
-def document(package, pins, libraries, compiler, epoch):
+def document(package, pins, parts, libraries, needed, compiler, epoch):
     """Bytes of the document.
 
     package: name, version, architecture, release (such as "bookworm") and sha256 of the .deb; pins: those of
-    Package.resolved that are in the program; libraries: (name, version) of Debian's packages that the program was linked
-    with or loads; compiler: its version.
+    Package.resolved that are in the program; parts: what these have of others, by their identity; libraries: (name, version) of Debian's packages that the program was linked
+    with or loads; needed: names of those with programs that it calls; compiler: its version.
     """
     root = identifier("package", package["name"])
     qualifiers = f"arch={package['architecture']}&distro=debian-{package['release']}"
@@ -25,7 +26,7 @@ def document(package, pins, libraries, compiler, epoch):
         "SPDXID": root, "name": package["name"], "versionInfo": package["version"], "downloadLocation": NONE,
         "filesAnalyzed": False, "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0", "copyrightText": NONE,
         "checksums": [{"algorithm": "SHA256", "checksumValue": package["sha256"]}], "primaryPackagePurpose": "APPLICATION",
-        "externalRefs": [reference(f"pkg:deb/{package['name']}@{package['version']}?{qualifiers}")]}]
+        "externalRefs": [reference(purl("latchkey", package["name"], package["version"], qualifiers))]}]
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", root)]
     for pin in pins:
         name, version, revision = pin["identity"], pin["state"].get("version", ""), pin["state"]["revision"]
@@ -37,6 +38,14 @@ def document(package, pins, libraries, compiler, epoch):
             "filesAnalyzed": False, "licenseConcluded": NONE, "licenseDeclared": NONE, "copyrightText": NONE,
             "externalRefs": [reference(f"pkg:swift/{path}@{version}")]})
         relations.append((root, "STATIC_LINK", own))
+        if part := parts.get(name):
+            inner = identifier("part", part["name"])
+            packages.append({
+                "SPDXID": inner, "name": part["name"], "versionInfo": part["version"], "downloadLocation": NONE,
+                "filesAnalyzed": False, "licenseConcluded": NONE, "licenseDeclared": "MIT",
+                "copyrightText": f"Copyright (c) {part['holder']}",
+                "externalRefs": [reference(f"pkg:generic/{part['name']}@{part['version']}")]})
+            relations.append((own, "CONTAINS", inner))
     packages.append({
         "SPDXID": "SPDXRef-compiler", "name": "swift", "versionInfo": compiler, "downloadLocation": NONE,
         "filesAnalyzed": False, "licenseConcluded": NONE, "licenseDeclared": "Apache-2.0", "copyrightText": NONE})
@@ -47,8 +56,16 @@ def document(package, pins, libraries, compiler, epoch):
         packages.append({
             "SPDXID": own, "name": name, "versionInfo": version, "downloadLocation": NONE, "filesAnalyzed": False,
             "licenseConcluded": NONE, "licenseDeclared": NONE, "copyrightText": NONE,
-            "externalRefs": [reference(f"pkg:deb/debian/{name}@{version}?{qualifiers}")]})
+            "externalRefs": [reference(purl("debian", name, version, qualifiers))]})
         relations.append((root, "DYNAMIC_LINK", own))
+    for name in needed:
+        own = identifier("debian", name)
+        # Any version that Depends allows: none is part of the build.
+        packages.append({
+            "SPDXID": own, "name": name, "downloadLocation": NONE, "filesAnalyzed": False,
+            "licenseConcluded": NONE, "licenseDeclared": NONE, "copyrightText": NONE,
+            "externalRefs": [reference(purl("debian", name, "", qualifiers))]})
+        relations.append((own, "RUNTIME_DEPENDENCY_OF", root))
     made = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
         "name": f"{package['name']}_{package['version']}_{package['architecture']}",
@@ -60,6 +77,11 @@ def document(package, pins, libraries, compiler, epoch):
     digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
     made["documentNamespace"] = f"https://spdx.org/spdxdocs/{made['name']}-{digest[:32]}"
     return json.dumps(made, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def purl(vendor, name, version, qualifiers):
+    """The package URL of a Debian package (https://github.com/package-url/purl-spec)."""
+    return f"pkg:deb/{vendor}/{quote(name, safe='')}" + (f"@{quote(version, safe=':')}" if version else "") + f"?{qualifiers}"
 
 
 def reference(locator):

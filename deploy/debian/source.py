@@ -7,8 +7,10 @@ import subprocess
 import time
 from pathlib import Path
 
-from targets import run
+from targets import Failure, run
 
+# The versions of all Swift packages, those that Package.swift gives no version included.
+LOCK = "deploy/debian/resolved.json"
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
 
@@ -31,8 +33,7 @@ class Source:
     def take_work_tree(self):
         self.commit = run("git", "-C", REPOSITORY, "rev-parse", "HEAD").strip()
         for old in self.folder.glob("*"):
-            if old.name != "Package.resolved":
-                shutil.rmtree(old) if old.is_dir() else old.unlink()
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
         self.folder.mkdir(parents=True, exist_ok=True)
         names = subprocess.run(["git", "-C", REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                                stdout=subprocess.PIPE, check=True).stdout.split(b"\0")
@@ -50,11 +51,25 @@ class Source:
         # Commits after a release are newer than it, and ordered by their time.
         self.version = self.release if {self.release, f"v{self.release}"} & set(tags) else (
             f"{self.release}+git{time.strftime('%Y%m%d.%H%M%S', time.gmtime(self.epoch))}.{self.commit[:7]}")
+        # Whatever a build before has left there.
+        (self.folder / "Package.resolved").unlink(missing_ok=True)
+        if (self.folder / LOCK).exists():
+            shutil.copy(self.folder / LOCK, self.folder / "Package.resolved")
         self.options = run(self.folder / "deploy/build", "--options").split()
 
     def pins(self):
         """The Swift packages that the build took."""
         return json.loads((self.folder / "Package.resolved").read_text())["pins"]
+
+    def check_pins(self):
+        """Fails if the build took other versions than those that the commit names."""
+        if not (self.folder / LOCK).exists():
+            return
+        named = json.loads((self.folder / LOCK).read_text())["pins"]
+        others = [pin["identity"] for pin in self.pins() if pin not in named]
+        if others:
+            raise Failure(f"{LOCK} does not name the versions of {', '.join(others)} that Package.swift asks for now: "
+                          f"copy {self.folder}/Package.resolved there if they are meant")
 
     def late_libraries(self):
         """The libraries that the agent loads when it needs them: those that its headers name."""

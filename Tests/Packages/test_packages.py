@@ -1,0 +1,166 @@
+"""Tests of what deploy/package says of packages. Run: python3 -m unittest discover -s Tests/Packages"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "deploy/debian"))
+
+import contents  # noqa: E402
+import manual  # noqa: E402
+import sbom  # noqa: E402
+from building import linked_packages  # noqa: E402
+from same import difference  # noqa: E402
+from source import LOCK, REPOSITORY  # noqa: E402
+from targets import Failure  # noqa: E402
+
+
+class SameTests(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def package(self, name, edit=lambda tree: None, epoch=1_700_000_000, packing="-Zxz"):
+        """Makes a small package, of a tree that `edit` may change."""
+        tree = self.folder / name
+        for path, text in (("DEBIAN/control", "Package: small\nVersion: 1\nArchitecture: all\nMaintainer: A <a@b.invalid>\n"
+                            "Description: small\n"), ("usr/bin/small", "#!/bin/sh\nexit 0\n"), ("usr/share/small", "text\n")):
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
+            (tree / path).chmod(0o644)
+        edit(tree)
+        subprocess.run(["chmod", "-R", "go=rX,u+w", tree], check=True)
+        made = self.folder / f"{name}.deb"
+        subprocess.run(["dpkg-deb", "--root-owner-group", packing, "-b", tree, made], check=True, stdout=subprocess.DEVNULL,
+                       env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)})
+        return made
+
+    def test_packages_of_the_same_files_are_the_same(self):
+        self.assertIsNone(difference(self.package("one"), self.package("other")))
+
+    def test_names_the_file_that_differs_and_the_byte(self):
+        def edit(tree):
+            (tree / "usr/bin/small").write_text("#!/bin/sh\nexit 1\n")
+        self.assertEqual(difference(self.package("one"), self.package("other", edit)),
+                         "data.tar.xz: ./usr/bin/small: 1 of 17 bytes differ, from 15 on")
+
+    def test_names_the_control_file_that_differs(self):
+        def edit(tree):
+            control = tree / "DEBIAN/control"
+            control.write_text(control.read_text().replace("Version: 1", "Version: 10"))
+        self.assertIn("control.tar.xz: ./control: ", difference(self.package("one"), self.package("other", edit)))
+
+    def test_names_the_section_of_a_program(self):
+        program = Path(shutil.which("true")).read_bytes()
+        place = program.index(b"GNU coreutils")
+
+        def put(content):
+            return lambda tree: (tree / "usr/bin/small").write_bytes(content)
+        said = difference(self.package("one", put(program)),
+                          self.package("other", put(program[:place] + b"gnu" + program[place + 3:])))
+        self.assertIn(f"3 of {len(program)} bytes differ, from {place} on, in .rodata", said)
+
+    def test_tells_a_file_that_is_missing_a_mode_a_time_and_the_packing(self):
+        one = self.package("one")
+        self.assertIn("./usr/share/small is in only one of them",
+                      difference(one, self.package("less", lambda tree: (tree / "usr/share/small").unlink())))
+        self.assertIn("./usr/bin/small: mode 420 and 493",
+                      difference(one, self.package("run", lambda tree: (tree / "usr/bin/small").chmod(0o755))))
+        # The time of what is packed is at most that of the commit; ar has it itself.
+        self.assertIn("1600000000", difference(one, self.package("older", epoch=1_600_000_000)))
+        self.assertEqual("control.tar.xz and control.tar.gz", difference(one, self.package("packed", packing="-Zgzip")))
+
+    def test_compares_files_that_are_not_packages(self):
+        one, other = self.folder / "one", self.folder / "other"
+        one.write_text("{}\n")
+        other.write_text("{ }\n")
+        self.assertEqual(difference(one, other), "3 and 4 bytes, from 1 on")
+
+
+class BillTests(unittest.TestCase):
+    def test_says_what_is_linked_and_what_is_only_called(self):
+        package = {"name": "latchkey", "version": "1+git2~deb12", "architecture": "amd64", "release": "bookworm", "sha256": "0" * 64}
+        pin = {"identity": "swift-log", "location": "https://example.invalid/swift-log.git",
+               "state": {"version": "1.0.0", "revision": "abc"}}
+        part = {"name": "part", "version": "3", "holder": "A", "license": ""}
+        made = json.loads(sbom.document(package, [pin], {"swift-log": part}, [("libstdc++6", "12.2-1"), ("libc6", "2.36-9+deb12u1")],
+                                        ["systemd"], "6.3", 0))
+        relations = {(one["spdxElementId"], one["relationshipType"], one["relatedSpdxElement"]) for one in made["relationships"]}
+        root = "SPDXRef-package-latchkey"
+        self.assertIn((root, "STATIC_LINK", "SPDXRef-swift-swift-log"), relations)
+        self.assertIn(("SPDXRef-swift-swift-log", "CONTAINS", "SPDXRef-part-part"), relations)
+        self.assertIn((root, "DYNAMIC_LINK", "SPDXRef-debian-libc6"), relations)
+        self.assertIn(("SPDXRef-debian-systemd", "RUNTIME_DEPENDENCY_OF", root), relations)
+        self.assertNotIn((root, "DYNAMIC_LINK", "SPDXRef-debian-systemd"), relations)
+        locators = {one["name"]: one["externalRefs"][0]["referenceLocator"] for one in made["packages"] if "externalRefs" in one}
+        self.assertEqual(locators["libstdc++6"], "pkg:deb/debian/libstdc%2B%2B6@12.2-1?arch=amd64&distro=debian-bookworm")
+        self.assertEqual(locators["systemd"], "pkg:deb/debian/systemd?arch=amd64&distro=debian-bookworm")
+        self.assertEqual(locators["latchkey"], "pkg:deb/latchkey/latchkey@1%2Bgit2~deb12?arch=amd64&distro=debian-bookworm")
+
+
+class CopyrightTests(unittest.TestCase):
+    def test_names_what_a_swift_package_has_of_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "TOMLKit/Sources/CTOML/Sources/toml.hpp"
+            file.parent.mkdir(parents=True)
+            file.write_text("//----\n//\n// toml++ v3.4.0\n//\n//----\n//\n// MIT License\n//\n// Copyright (c) A <a@b.invalid>\n//\n"
+                            "// Free of charge.\n//\n//----\n#ifndef TOML\n// not this\n")
+            text = contents.copyright_text([{"identity": "tomlkit"}], Path(folder))
+            self.assertIn("Copyright: A <a@b.invalid>\nLicense: other-tomlplusplus\nComment: Part of tomlkit, version 3.4.0.\n", text)
+            self.assertIn("License: other-tomlplusplus\n MIT License\n .\n Copyright (c) A <a@b.invalid>\n .\n Free of charge.\n", text)
+            self.assertNotIn("not this", text)
+            file.write_text("#pragma once\n")
+            with self.assertRaises(Failure):
+                contents.copyright_text([{"identity": "tomlkit"}], Path(folder))
+
+
+class LinkedTests(unittest.TestCase):
+    def test_finds_the_swift_packages_that_a_product_is_linked_with(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = Path(folder) / ".build-a"
+            (scratch / "release/small.product").mkdir(parents=True)
+            there = f"{scratch}/x86_64-unknown-linux-gnu/release"
+            (scratch / "release/small.product/Objects.LinkFileList").write_text(
+                f"{there}/Own.build/own.swift.o\n{there}/TOML.build/Sources/a.cpp.o\n{there}/Logging.build/b.swift.o\n")
+            (scratch / "release.yaml").write_text("".join(
+                f'  "{name}":\n    tool: shell\n    inputs: ["{source}","{there}/x"]\n    outputs: ["{there}/{target}.build/{name}"]\n'
+                for name, source, target in (
+                    ("own.swift.o", f"{folder}/Sources/Own/own.swift", "Own"),
+                    ("Sources/a.cpp.o", f"{scratch}/checkouts/TOMLKit/Sources/a.cpp", "TOML"),
+                    ("b.swift.o", f"{scratch}/checkouts/swift-log/Sources/Logging/b.swift", "Logging"),
+                    ("c.swift.o", f"{scratch}/checkouts/swift-nio/Sources/NIO/c.swift", "NIO"))))
+            self.assertEqual(linked_packages(scratch, "release", "small"), {"tomlkit", "swift-log"})
+
+
+class VersionTests(unittest.TestCase):
+    def test_the_versions_that_are_packaged_are_those_of_the_manifest(self):
+        pins = {pin["location"].removesuffix(".git"): pin["state"]["version"]
+                for pin in json.loads((REPOSITORY / LOCK).read_text())["pins"]}
+        asked = [line.split('"') for line in (REPOSITORY / "Package.swift").read_text().splitlines() if ".package(url:" in line]
+        self.assertGreater(len(asked), 5)
+        for words in asked:
+            self.assertEqual(pins.get(words[1].removesuffix(".git")), words[3], words[1])
+
+
+class ManualTests(unittest.TestCase):
+    def test_prints_hyphens_that_can_be_copied_and_does_not_break_options(self):
+        command = {"commandName": "small", "abstract": "Does little.", "arguments": [
+            {"kind": "option", "names": [{"kind": "long", "name": "redirect-uri"}], "valueName": "url",
+             "preferredName": {"kind": "long", "name": "redirect-uri"}, "isOptional": True, "abstract": "Where."}]}
+        page = "\n".join(manual.page(command, "1", "2026-01-01"))
+        self.assertIn("\\-\\-redirect\\-uri", page)
+        self.assertIn("\n.nh\n", page)
+
+    def test_keeps_the_lines_of_a_transcript_also_where_it_comes_first(self):
+        transcript = ".PP\n.nf\n.RS 2\n$ small run\nstarted\n$ small end\n\n.RE\n.fi\n.PP\nThen it ends."
+        for text in ("$ small run\nstarted\n$ small end\n\nThen it ends.", "  $ small run\n  started\n  $ small end\n\nThen it ends."):
+            self.assertEqual("\n".join(manual.paragraphs(text)), transcript)
+
+
+if __name__ == "__main__":
+    unittest.main()
