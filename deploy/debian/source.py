@@ -10,7 +10,7 @@ from pathlib import Path
 from targets import Failure, run
 
 # The versions of all Swift packages, those that Package.swift gives no version included.
-LOCK = "deploy/debian/resolved.json"
+LOCK = "deploy/debian/versions.json"
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
 
@@ -53,8 +53,6 @@ class Source:
             f"{self.release}+git{time.strftime('%Y%m%d.%H%M%S', time.gmtime(self.epoch))}.{self.commit[:7]}")
         # Whatever a build before has left there.
         (self.folder / "Package.resolved").unlink(missing_ok=True)
-        if (self.folder / LOCK).exists():
-            shutil.copy(self.folder / LOCK, self.folder / "Package.resolved")
         self.options = run(self.folder / "deploy/build", "--options").split()
 
     def pins(self):
@@ -65,11 +63,12 @@ class Source:
         """Fails if the build took other versions than those that the commit names."""
         if not (self.folder / LOCK).exists():
             return
-        named = json.loads((self.folder / LOCK).read_text())["pins"]
-        others = [pin["identity"] for pin in self.pins() if pin not in named]
+        named = json.loads((self.folder / LOCK).read_text())
+        taken = {pin["identity"]: pin["state"].get("version") for pin in self.pins()}
+        others = [f"{name} {version}" for name, version in taken.items() if named.get(name) != version]
         if others:
-            raise Failure(f"{LOCK} does not name the versions of {', '.join(others)} that Package.swift asks for now: "
-                          f"copy {self.folder}/Package.resolved there if they are meant")
+            raise Failure(f"the build took {', '.join(sorted(others))}, which {LOCK} does not name: "
+                          "write them there if they are meant")
 
     def late_libraries(self):
         """The libraries that the agent loads when it needs them: those that its headers name."""
