@@ -25,6 +25,8 @@ public enum MessagingError: Explained, Equatable {
     case inboxExists(String)
     /// There are as many added ones as there may be.
     case tooManyInboxes(limit: Int)
+    /// So many were removed that the broker has not been told of.
+    case tooManyFormerInboxes(limit: Int)
     /// The messages of the inboxes could not be written or read.
     case inboxUnusable(StorageError)
     /// There are no credentials to connect with; the explanation is that of the credentials' provider.
@@ -114,6 +116,11 @@ public enum MessagingError: Explained, Equatable {
             Explanation(
                 "messaging.too-many-inboxes", .conflict, "\(limit) inboxes were added already",
                 remedy: "remove one: latchkey inbox")
+        case .tooManyFormerInboxes(let limit):
+            Explanation(
+                "messaging.too-many-former-inboxes", .conflict,
+                "\(limit) inboxes were removed whose subscriptions the broker has not ended yet",
+                remedy: "add it when there is a connection to the broker: latchkey status")
         case .inboxUnusable(let error):
             Explanation(
                 "messaging.inbox-unusable", .unavailable, "the inbox cannot be used: \(error.message)",
@@ -205,7 +212,7 @@ public enum MessagingError: Explained, Equatable {
             .payloadTooLarge(bytes: 2_000_000, limit: 262_144), .emptyPayload, .outboxFull(limitBytes: 67_108_864),
             .outboxShareFull(limitBytes: 33_554_432), .noSuchDeadLetter(7), .outboxUnusable(.full(path: "PATH")),
             .outboxClosed(path: "PATH"), .noSuchInbox("NAME"), .inboxExists("NAME"),
-            .tooManyInboxes(limit: 32), .inboxUnusable(.full(path: "PATH")),
+            .tooManyInboxes(limit: 32), .tooManyFormerInboxes(limit: 256), .inboxUnusable(.full(path: "PATH")),
             .credentialsUnavailable(Explanation("CAUSE", .unreachable, "REASON")),
             .cannotConnect(broker, reason: "REASON"), .tlsRefused(broker, .pinMismatch),
             .tlsFailed(broker, reason: "REASON"),

@@ -61,6 +61,27 @@ struct AddedInboxTests {
         await #expect(throws: MessagingError.inboxExists("n0")) { try await store.add(try policy("n0", "u")) }
     }
 
+    @Test("removed inboxes leave only so many filters behind while nobody can tell the broker")
+    func former() async throws {
+        let store = try await open()
+        _ = try await store.add(try policy("stays", "s"))
+        for number in 0..<InboxStore.formerLimit {
+            _ = try await store.add(try policy("n", "t/\(number)"))
+            _ = try await store.remove("n")
+        }
+        let refusal = MessagingError.tooManyFormerInboxes(limit: 256)
+        await #expect(throws: refusal) { try await store.add(try policy("n", "another")) }
+        await store.close()
+        let again = try await open()
+        #expect(again.formerFilters.count == InboxStore.formerLimit)
+        await #expect(throws: refusal) { try await again.add(try policy("n", "another")) }
+        // One of them, or after the broker has answered for one.
+        #expect(try await again.add(try policy("n", "t/7")))
+        _ = try await again.remove("n")
+        await again.forgetFormerFilter(try TopicFilter("t/9"))
+        #expect(try await again.add(try policy("n", "another")))
+    }
+
     @Test("an added inbox becomes the settings' once those have its name, and ends with its identity")
     func takenOver() async throws {
         let first = try await open()

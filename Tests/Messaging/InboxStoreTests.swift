@@ -22,9 +22,9 @@ struct InboxStoreTests {
     }
 
     private func open(
-        _ policies: [InboxPolicy], owner: String = "device", now: @escaping @Sendable () -> Date = { Date() }
+        _ policies: [InboxPolicy], owner: String = "device", clock: MessageClock = MessageClock()
     ) async throws -> InboxStore {
-        try await InboxStore.open(at: bench.path("inbox.db"), owner: owner, policies: policies, now: now)
+        try await InboxStore.open(at: bench.path("inbox.db"), owner: owner, policies: policies, clock: clock)
     }
 
     private func message(
@@ -96,21 +96,18 @@ struct InboxStoreTests {
 
     @Test("inbox messages that waited too long are dropped, and those of a clock never set stay")
     func expired() async throws {
-        let now = Counter()
         let start = Date(timeIntervalSince1970: 1_763_800_000)
-        let store = try await open([try policy(maxAge: .seconds(3600))]) {
-            start.addingTimeInterval(Double(now.count) * 1800)
-        }
+        let clocks = SetClocks(start)
+        let store = try await open([try policy(maxAge: .seconds(3600))], clock: clocks.clock)
         try await store.keep([message("unset", at: Date(timeIntervalSince1970: 5)), message("old", at: start)])
         _ = try await store.acknowledge(1...1, of: "orders")
-        now.next()
+        clocks.pass(1800)
         try await store.keep([message("new", at: start.addingTimeInterval(1800))])
         #expect(try await texts(in: store) == ["old", "new"])
-        now.next()
-        now.next()
+        clocks.pass(3600)
         #expect(try await texts(in: store) == ["new"])
         #expect(try await store.statuses().first?.dropped == 1)
-        let unset = try await open([try policy("fresh", "u")]) { start }
+        let unset = try await open([try policy("fresh", "u")], clock: clocks.clock)
         try await unset.keep([message("unset", topic: "u", at: Date(timeIntervalSince1970: 5))])
         #expect(try await texts(in: unset, of: "fresh") == ["unset"])
     }

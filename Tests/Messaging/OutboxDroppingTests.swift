@@ -1,6 +1,5 @@
 import Foundation
 import Groundwork
-import Synchronization
 import Testing
 
 @testable import Messaging
@@ -16,9 +15,9 @@ struct OutboxDroppingTests {
     }
 
     private func open(
-        _ policy: OutboxPolicy = OutboxPolicy(), now: @escaping @Sendable () -> Date = { Date() }
+        _ policy: OutboxPolicy = OutboxPolicy(), clock: MessageClock = MessageClock()
     ) async throws -> Outbox {
-        try await Outbox.open(at: bench.path("outbox.db"), policy: policy, durability: .disk, now: now)
+        try await Outbox.open(at: bench.path("outbox.db"), policy: policy, durability: .disk, clock: clock)
     }
 
     private func message(_ text: String, _ kind: OutgoingMessage.Kind = .explicit) -> OutgoingMessage {
@@ -76,24 +75,25 @@ struct OutboxDroppingTests {
 
     @Test("the outbox drops messages that are too old, whatever their kind")
     func age() async throws {
-        let now = Mutex(OutboxPolicy.plausibleSince)
-        let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600))) { now.withLock { $0 } }
+        let clocks = SetClocks(OutboxPolicy.plausibleSince)
+        let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600)), clock: clocks.clock)
         for number in 0..<20 { try await outbox.accept(message("\(number)")) }
-        now.withLock { $0 += 1800 }
+        clocks.pass(1800)
         try await outbox.accept(message("young", .telemetry))
         #expect(await outbox.status().oldest == OutboxPolicy.plausibleSince)
-        now.withLock { $0 += 1900 }
+        clocks.pass(1900)
         #expect(try await outbox.waiting() == ["young"])
         let status = await outbox.status()
         #expect((status.dropped.expired, status.depth) == (20, 1))
     }
 
-    @Test("messages accepted while the clock showed 1970 have no known age")
+    @Test("messages accepted while the clock showed 1970 are not judged by it")
     func unsetClock() async throws {
-        let now = Mutex(Date(timeIntervalSince1970: 60))
-        let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600))) { now.withLock { $0 } }
+        let clocks = SetClocks(Date(timeIntervalSince1970: 60))
+        let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600)), clock: clocks.clock)
         try await outbox.accept(message("early"))
-        now.withLock { $0 = OutboxPolicy.plausibleSince + 100 }
+        clocks.step(to: OutboxPolicy.plausibleSince + 100)
+        clocks.clock.confirm()
         #expect(try await outbox.waiting() == ["early"])
     }
 }

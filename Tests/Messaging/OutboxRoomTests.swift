@@ -146,8 +146,9 @@ struct OutboxRoomTests {
         var policy = OutboxPolicy(limitBytes: 8 << 20, maxAge: .seconds(3600))
         (policy.spill, policy.flush) = (.zero, .zero)
         try place.file().acceptTogether(1...3000, bytes: 10)
-        let outbox = try await Outbox.open(
-            at: place.path, policy: policy, now: { Date() + 7200 })
+        let clocks = SetClocks(Date() + 7200)
+        clocks.clock.confirm()
+        let outbox = try await Outbox.open(at: place.path, policy: policy, clock: clocks.clock)
         let positions = try await outbox.readPositions { _ = try await $0.accept(OutboxPlace.message(1)) }
         #expect(
             positions.count >= 3000 / 256 && positions == positions.sorted() && Set(positions).count == positions.count)

@@ -17,10 +17,9 @@ struct OutboxTests {
     }
 
     private func open(
-        _ policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk,
-        now: @escaping @Sendable () -> Date = { Date() }
+        _ policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk
     ) async throws -> Outbox {
-        try await Outbox.open(at: bench.path("outbox.db"), policy: policy, durability: durability, now: now)
+        try await Outbox.open(at: bench.path("outbox.db"), policy: policy, durability: durability)
     }
 
     private func message(_ text: String, _ kind: OutgoingMessage.Kind = .explicit) -> OutgoingMessage {

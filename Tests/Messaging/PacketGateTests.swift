@@ -101,6 +101,43 @@ struct PacketGateTests {
         }
     }
 
+    private func exactly(_ id: Int, _ payload: Int = 1) -> [UInt8] {
+        let name: [UInt8] = [0, 1, 0x74, UInt8(id >> 8), UInt8(id & 0xFF)]
+        return packet(0x34, name + [UInt8](repeating: 0x2E, count: payload))
+    }
+
+    private func release(_ id: Int) -> [UInt8] { packet(0x62, [UInt8(id >> 8), UInt8(id & 0xFF)]) }
+
+    @Test("packets of QoS 2 pass without end while they are released, and are refused where they are not", arguments: pieces)
+    func unreleased(piece: Int) {
+        let most = PacketGate.mostUnreleased
+        let refused: [UInt8] = [0x34, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
+        let window = (1...most).flatMap { exactly($0) }
+        #expect(passed(window, piece: piece) == window)
+        // In whatever order, with others in between.
+        let others = message(5) + packet(0xD0, []) + message(0, qos: 0)
+        let released = window + others + (1...2 * most).flatMap { release($0) + exactly($0 + most) }
+        #expect(passed(released, piece: piece, asking: 100) == released)
+        // What was never sent, or is released again, makes no room.
+        let more = release(1) + exactly(1) + release(5000) + release(0)
+        let over = passed(window + more + exactly(most + 1) + message(1), piece: piece)
+        #expect(over.starts(with: window + more + refused))
+        let again = passed(exactly(7) + exactly(8) + exactly(7) + message(1), piece: piece)
+        #expect(again.starts(with: exactly(7) + exactly(8) + refused))
+        #expect(passed(packet(0x62, [1]) + message(1), piece: piece).starts(with: [0x62, 0xFF, 0xFF]))
+    }
+
+    @Test("packets of QoS 2 are refused when they take too much, though they are few")
+    func unreleasedBytes() {
+        let (bytes, limit) = (1 << 20, 1 << 20)
+        let window = (1...31).flatMap { exactly($0, bytes) }
+        #expect(passed(window, limit: limit, asking: 65_536) == window)
+        let over = passed(window + exactly(32, bytes), limit: limit, asking: 65_536)
+        #expect(over.count == window.count + 6 && over.suffix(6) == [0x34, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
+        let released = window + release(9) + exactly(32, bytes)
+        #expect(passed(released, limit: limit, asking: 65_536) == released)
+    }
+
     @Test("packets that are too large and no messages have a length that the library refuses")
     func refused() {
         let content = [UInt8](repeating: 0, count: 70_000)

@@ -35,6 +35,41 @@ struct ReceivingOrderTests {
         try await station.stop()
     }
 
+    @Test("messages of QoS 2 end the connection when the broker releases none, and not before")
+    func unreleased() async throws {
+        let broker = try await ScriptedBroker(
+            isSecure: true,
+            """
+            client = accept()
+            subscribed(client)
+            def exactly(mid): return packed(0x34, b"\\x00\\x01t" + mid.to_bytes(2, "big") + b"x")
+            for mid in range(1, 1501):
+                client.sendall(exactly(mid))
+                assert packet(client) == (0x50, mid.to_bytes(2, "big"))
+                client.sendall(packed(0x62, mid.to_bytes(2, "big")))
+                assert packet(client) == (0x70, mid.to_bytes(2, "big"))
+            try:
+                for mid in range(1, 1002): client.sendall(exactly(mid))
+                while client.recv(4096): pass
+            except OSError: pass
+            print("ended")
+            """)
+        let station = try await Station(at: broker.address, running: false, credentials: broker.credentials)
+        let events = station.messenger.events.subscribe()
+        let subscription = try await station.messenger.subscribe("t", bound: 2000)
+        station.run()
+        #expect(await subscription.texts(1500).count == 1500)
+        let failure = await events.first { if case .failed = $0 { true } else { false } }
+        guard case .failed(let error, _)? = failure else {
+            Issue.record("the connection did not fail")
+            return
+        }
+        let reason = "it sent messages of QoS 2 without end and did not release them"
+        #expect(error == .connectionLost(broker.address, reason: reason))
+        #expect(await broker.program.firstLine(containing: "ended") != nil)
+        try await station.stop()
+    }
+
     @Test("messages that come together are acknowledged together, however many came before them")
     func stuck() async throws {
         let broker = try await ScriptedBroker(

@@ -190,7 +190,8 @@ final actor Link {
         defer { letGo() }
         let station = try await Station(
             device: device, session: session, gateway: gateway, settings: agent.configuration,
-            network: agent.network, outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
+            network: agent.network, clock: agent.time.messageClock,
+            outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
         outboxFault = nil
         self.station = station
         settle()

@@ -9,11 +9,13 @@ extension InboxStore {
     ///
     /// - Throws: `MessagingError` if the file cannot be opened, or a filter is not valid.
     static func open(
-        ofScope scope: String, owner: String, topics: TopicNamespace, settings: AgentConfiguration
+        ofScope scope: String, owner: String, topics: TopicNamespace, settings: AgentConfiguration,
+        clock: MessageClock
     ) async throws -> InboxStore? {
         let path = "\(settings.stateDirectory)/\(Station.inboxName(scope))"
         guard !settings.allInboxes.isEmpty || access(path, F_OK) == 0 else { return nil }
-        return try await open(at: path, owner: owner, policies: try settings.allInboxes.map { try $0.policy(topics) })
+        return try await open(
+            at: path, owner: owner, policies: try settings.allInboxes.map { try $0.policy(topics) }, clock: clock)
     }
 }
 
@@ -40,7 +42,9 @@ extension Link {
         guard let station else { throw AgentError.subscriptionEnded }
         if let inboxes = station.inboxes { return (station, inboxes) }
         let path = "\(agent.configuration.stateDirectory)/\(Station.inboxName(gateway.identity.scope))"
-        let inboxes = try await InboxStore.open(at: path, owner: station.topics.deviceID, policies: [])
+        let inboxes = try await InboxStore.open(
+            at: path, owner: station.topics.deviceID, policies: [],
+            clock: agent.time.messageClock)
         guard let now = self.station, now.messenger === station.messenger, now.inboxes == nil else {
             // Another caller was quicker, or the station has ended.
             await inboxes.close()

@@ -27,11 +27,12 @@ struct Station: Sendable {
 
     /// - Parameters:
     ///   - device: the device identifier, the segment of its own topics (MAG 9.2).
+    ///   - clock: for the age of messages.
     ///   - outboxIsSuspect: whether the outbox turned out to be damaged when it was read.
     /// - Throws: `MessagingError` if the outbox cannot be opened, or a topic of the settings is not valid.
     init(
         device: String, session: GatewaySession, gateway: GatewayConfiguration, settings: AgentConfiguration,
-        network: NetworkWatch, outboxIsSuspect: Bool = false
+        network: NetworkWatch, clock: MessageClock, outboxIsSuspect: Bool = false
     ) async throws {
         topics = try TopicNamespace(
             prefix: gateway.identity.prefix, version: settings.broker.topicVersion, deviceID: device)
@@ -46,13 +47,14 @@ struct Station: Sendable {
         telemetryTopic = try topics.custom(settings.telemetry.topic)
         ownTopics = [telemetryTopic.name, presence.name]
         let inboxes = try await InboxStore.open(
-            ofScope: gateway.identity.scope, owner: device, topics: topics, settings: settings)
+            ofScope: gateway.identity.scope, owner: device, topics: topics, settings: settings,
+            clock: clock)
         self.inboxes = inboxes
         do {
             outbox = try await Outbox.open(
                 at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))", owner: device,
                 policy: OutboxPolicy(settings.outbox), durability: settings.outbox.durable ? .disk : .memory,
-                isSuspect: outboxIsSuspect)
+                isSuspect: outboxIsSuspect, clock: clock)
         } catch {
             await inboxes?.close()
             throw error

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Messaging
 import Synchronization
 
 /// The time used to check certificates and tokens on a board that may wake up in 1970.
@@ -19,6 +20,8 @@ public final class BestKnownTime: Sendable {
     private let known: Mutex<Known>
     let path: String
     private let systemTime: @Sendable () -> Date
+    /// Confirmed whenever this is, for what is judged by its age.
+    let messageClock: MessageClock
 
     /// - Parameters:
     ///   - path: the file whose modification time is the last confirmed time; created with the first one.
@@ -29,6 +32,7 @@ public final class BestKnownTime: Sendable {
     ) {
         self.path = path
         self.systemTime = systemTime
+        messageClock = MessageClock(system: systemTime)
         let confirmed = Self.modified(path, followsLink: false)
         known = Mutex(Known(floor: max(built ?? .distantPast, confirmed ?? .distantPast), confirmed: confirmed))
     }
@@ -46,13 +50,15 @@ public final class BestKnownTime: Sendable {
     /// hour.
     public func confirm() {
         let now = systemTime()
-        let isDue = known.withLock { known in
-            guard now >= known.floor else { return false }
+        let isDue: Bool? = known.withLock { known in
+            guard now >= known.floor else { return nil }
             known.floor = now
             let isDue = known.confirmed.map { now.timeIntervalSince($0) >= Self.storeInterval } ?? true
             if isDue { known.confirmed = now }
             return isDue
         }
+        guard let isDue else { return }
+        messageClock.confirm()
         guard isDue else { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }

@@ -22,6 +22,9 @@ final class GatedReads {
     /// The length of the payload that the library did not get, of the message that it has read last.
     var discarded: Int? { gate.discarded }
 
+    /// Whether the connection was refused for messages of QoS 2 that the broker does not release.
+    var hasUnreleased: Bool { gate.hasUnreleased }
+
     /// Calls the library, which reads.
     ///
     /// - Parameters:

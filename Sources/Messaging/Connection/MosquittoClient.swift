@@ -139,10 +139,12 @@ final class MosquittoClient {
         let connection = mosquitto_ssl_get(handle)
         // The library's first reads with TLS only make its connection.
         guard tls == nil || connection != nil else { return fault(of: mosquitto_loop_read(handle, 1)) }
-        return fault(
+        var fault = fault(
             of: reads.pass(socket: socket, tls: connection, collects: !wantsToWrite) {
                 mosquitto_loop_read(handle, 1)
             })
+        fault?.isOfUnreleased = reads.hasUnreleased
+        return fault
     }
     /// Writes the acknowledgements of the packets read since the last call, in one TLS record.
     func acknowledge() { if mosquitto_ssl_get(handle) != nil { reads.writeCollected() } }
@@ -269,6 +271,8 @@ final class MosquittoClient {
 struct ClientFault {
     private let status: Int32
     private let code: Int32
+    /// Whether messages of QoS 2 are the cause, of which the library says something else.
+    fileprivate(set) var isOfUnreleased = false
 
     /// - Parameters:
     ///   - status: the library's.
@@ -296,7 +300,8 @@ struct ClientFault {
     }
 
     var reason: String {
-        switch status {
+        if isOfUnreleased { return "it sent messages of QoS 2 without end and did not release them" }
+        return switch status {
         case MOSQ_ERR_ERRNO.code where code == EPROTO: "TLS or the network connection was cut off"
         case MOSQ_ERR_ERRNO.code: String(cString: strerror(code))
         case MOSQ_ERR_EAI.code: "the host is unknown"

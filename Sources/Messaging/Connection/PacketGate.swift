@@ -4,6 +4,10 @@
 /// anybody takes, it gets the topic and the identifier only, as if there were no payload. So it acknowledges the
 /// message, and the broker does not send it again, even if the connection breaks while the payload is read and
 /// discarded. Messages that are withheld the library does not see at all: nothing acknowledges them.
+///
+/// The library keeps each message of QoS 2 until the broker releases it (MQTT 3.1.1 section 4.3.3), and has no limit for
+/// them. With more of them than any broker has on the way, the connection is refused, as it is when one's identifier is
+/// used again before it was released.
 struct PacketGate {
     /// Reads from the connection: how many bytes; 0 at its end, negative if there are none now or it failed.
     typealias Source = (UnsafeMutableRawBufferPointer) -> Int
@@ -15,13 +19,21 @@ struct PacketGate {
     /// The most that the length of a packet can say (MQTT 3.1.1 section 2.2.3).
     private static let most = (1 << 28) - 1
     private static let pieceBytes = 16_384
+    /// The most messages of QoS 2 that are not released: brokers send 10 to 100 unless told otherwise, of which
+    /// ``mostUnreleasedBytes`` has room for 31 of the largest.
+    static let mostUnreleased = 1000
+    /// What they may take, with ``messageBytes`` for each.
+    static let mostUnreleasedBytes = 32 << 20
+    /// What the library takes for a message beside its topic and payload, in bytes.
+    private static let messageBytes = 256
 
     private enum Place {
         /// In the kind of a packet and the length of what follows.
         case header
         /// In a packet that is passed on; so many bytes are left.
         case passing(left: Int)
-        /// In what comes before the payload of a message that is too large, or may be withheld.
+        /// In what comes before the payload of a message that is too large, may be withheld or has QoS 2; or in what
+        /// releases such a message.
         case opening(length: Int)
         /// In the payload of one that is.
         case discarding(left: Int)
@@ -37,6 +49,11 @@ struct PacketGate {
     private var passed = 0
     /// The length of the payload that the packet which was passed on last has lost.
     private(set) var discarded: Int?
+    /// The messages of QoS 2 that were passed on and not released, by identifier, with the bytes that they take.
+    private var unreleased: [UInt16: Int] = [:]
+    private var unreleasedBytes = 0
+    /// Whether the connection was refused for them.
+    private(set) var hasUnreleased = false
 
     /// - Parameters:
     ///   - payloadLimit: the largest payload that is always passed on, in bytes.
@@ -82,9 +99,11 @@ struct PacketGate {
         discarded = nil
         let kind = collected[0]
         let isMessage = kind >> 4 == 3
-        if last < 0x80, length <= limit, withholds == nil || !isMessage || Self.qos(kind) != 1 {
+        let isOpened =
+            isMessage && (Self.qos(kind) == 2 || withholds != nil && Self.qos(kind) == 1) || Self.isRelease(kind)
+        if last < 0x80, length <= limit, !isOpened {
             pass(then: length > 0 ? .passing(left: length) : .header)
-        } else if last < 0x80, isMessage, Self.qos(kind) <= 1 {
+        } else if last < 0x80, isMessage && Self.qos(kind) <= 1 || isOpened && length <= limit {
             collected = [kind]
             place = .opening(length: length)
         } else {
@@ -107,9 +126,16 @@ struct PacketGate {
         guard count > 0, collected.count >= 3, collected.count == openingEnd else { return count }
         let opening = collected.count - 1
         let payload = length - opening
-        if let withholds, Self.qos(collected[0]) == 1, withholds(openingTopic, collected[0] & 1 == 1) {
+        if let withholds, !Self.isRelease(collected[0]), Self.qos(collected[0]) == 1,
+            withholds(openingTopic, collected[0] & 1 == 1)
+        {
             collected.removeAll()
             place = payload > 0 ? .discarding(left: payload) : .header
+            return count
+        }
+        guard noteRelease(payload: payload) else {
+            hasUnreleased = true
+            refuse(collected[0])
             return count
         }
         let isTooLarge = length > limit
@@ -124,17 +150,37 @@ struct PacketGate {
         return count
     }
 
+    /// Counts a message of QoS 2, or one less.
+    ///
+    /// - Returns: whether it may pass.
+    private mutating func noteRelease(payload: Int) -> Bool {
+        guard Self.isRelease(collected[0]) || Self.qos(collected[0]) == 2 else { return true }
+        let id = UInt16(collected[collected.count - 2]) << 8 | UInt16(collected[collected.count - 1])
+        if Self.isRelease(collected[0]) {
+            unreleasedBytes -= unreleased.removeValue(forKey: id) ?? 0
+            return true
+        }
+        let bytes = collected.count + payload + Self.messageBytes
+        guard unreleased.count < Self.mostUnreleased, unreleasedBytes + bytes <= Self.mostUnreleasedBytes,
+            unreleased.updateValue(bytes, forKey: id) == nil
+        else { return false }
+        unreleasedBytes += bytes
+        return true
+    }
+
     private var openingTopic: String {
         String(decoding: collected[3..<3 + (Int(collected[1]) << 8 | Int(collected[2]))], as: UTF8.self)
     }
 
     /// How much is collected of a message in ``Place/opening(length:)``, as far as that is known.
     private var openingEnd: Int {
-        guard collected.count >= 3 else { return 3 }
+        guard collected.count >= 3, !Self.isRelease(collected[0]) else { return 3 }
         return 3 + (Int(collected[1]) << 8 | Int(collected[2])) + (Self.qos(collected[0]) > 0 ? 2 : 0)
     }
 
     private static func qos(_ kind: UInt8) -> UInt8 { kind >> 1 & 3 }
+    /// PUBREL (MQTT 3.1.1 section 3.6).
+    private static func isRelease(_ kind: UInt8) -> Bool { kind >> 4 == 6 }
 
     private mutating func discard(_ left: Int, from source: Source) -> Int {
         let count = withUnsafeTemporaryAllocation(byteCount: Self.pieceBytes, alignment: 1) {

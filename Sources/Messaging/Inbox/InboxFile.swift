@@ -99,11 +99,15 @@ final class InboxFile {
 
     // MARK: Messages
 
-    func append(_ row: Row) throws(StorageError) {
+    /// - Parameter isTimeCertain: whether the message's age follows from the time that it was received at.
+    /// - Returns: its number.
+    @discardableResult
+    func append(_ row: Row, isTimeCertain: Bool = true) throws(StorageError) -> Int64 {
         let message = row.message
+        let stamp = MessageStamp(message.receivedAt, isCertain: isTimeCertain)
         try database.run(
             "INSERT INTO message VALUES (NULL, ?1, ?2, ?3, 0, 0, ?4, ?5, ?6, ?7)", .text(row.inbox),
-            .integer(Int64(message.keptSize)), .real(message.receivedAt.timeIntervalSince1970),
+            .integer(Int64(message.keptSize)), .real(stamp.stored),
             .integer(Int64(message.qos.rawValue)), .integer(message.retained ? 1 : 0), .text(message.topic),
             .blob(message.payload))
         let id = try database.lastInsertedRow
@@ -112,8 +116,9 @@ final class InboxFile {
             status.bytes += message.keptSize
             status.first = status.first ?? id
             status.last = id
-            status.oldest = status.oldest ?? message.receivedAt
+            status.oldestStamp = status.oldestStamp ?? stamp
         }
+        return id
     }
 
     /// The oldest messages after `id`, of which the first may be larger than `bytes`.
@@ -136,7 +141,7 @@ final class InboxFile {
                         topic: statement.text(6), payload: statement.blob(7),
                         qos: QoS(rawValue: Int(statement.int64(4))) ?? .atLeastOnce,
                         retained: statement.int64(5) != 0,
-                        receivedAt: Date(timeIntervalSince1970: statement.double(2))),
+                        receivedAt: MessageStamp(stored: statement.double(2)).time),
                     attempts: Int(statement.int64(3))))
         }
         return page
@@ -170,7 +175,7 @@ final class InboxFile {
     }
 
     /// A message as far as it counts.
-    typealias Entry = (id: Int64, size: Int, received: Date, isDead: Bool)
+    typealias Entry = (id: Int64, size: Int, received: MessageStamp, isDead: Bool)
 
     /// The oldest message of all, dead ones too.
     func oldest(of inbox: String) throws(StorageError) -> Entry? {
@@ -180,7 +185,7 @@ final class InboxFile {
             WHERE id = (SELECT min(id) FROM message WHERE inbox = ?1 AND dead = 1)
                 OR id = (SELECT min(id) FROM message WHERE inbox = ?1 AND dead = 0) ORDER BY id
             """, .text(inbox)
-        ) { ($0.int64(0), Int($0.int64(1)), Date(timeIntervalSince1970: $0.double(2)), $0.int64(3) != 0) }
+        ) { ($0.int64(0), Int($0.int64(1)), MessageStamp(stored: $0.double(2)), $0.int64(3) != 0) }
     }
 
     func drop(_ message: Entry, of inbox: String) throws(StorageError) {
@@ -210,12 +215,12 @@ final class InboxFile {
     func changeEnds(of inbox: String, _ body: (inout InboxStatus) -> Void) throws(StorageError) {
         let waiting = "FROM message WHERE inbox = ?1 AND dead = 0 ORDER BY id"
         let oldest = try database.first("SELECT id, received \(waiting) LIMIT 1", .text(inbox)) {
-            (id: $0.int64(0), received: Date(timeIntervalSince1970: $0.double(1)))
+            (id: $0.int64(0), received: MessageStamp(stored: $0.double(1)))
         }
         let newest = try database.first("SELECT id \(waiting) DESC LIMIT 1", .text(inbox)) { $0.int64(0) }
         change(inbox) { status in
             body(&status)
-            (status.first, status.oldest, status.last) = (oldest?.id, oldest?.received, newest)
+            (status.first, status.oldestStamp, status.last) = (oldest?.id, oldest?.received, newest)
         }
     }
 
@@ -245,7 +250,7 @@ final class InboxFile {
                 status.dead = count
             } else {
                 (status.unread, status.first, status.last) = (count, first, last)
-                status.oldest = Date(timeIntervalSince1970: received)
+                status.oldestStamp = MessageStamp(stored: received)
             }
             found[name] = status
         }

@@ -9,8 +9,7 @@ public struct InboxPolicy: Sendable, Equatable {
     public var limitBytes: Int
     /// The most messages that wait.
     public var limitMessages: Int
-    /// Messages that have waited longer are dropped. Measured by the system clock; a message received before
-    /// ``OutboxPolicy/plausibleSince`` has no known age and stays.
+    /// Messages that have waited longer are dropped, as soon as that is certain (``MessageClock``).
     public var maxAge: Duration
     /// Whether messages are taken that the broker had retained from before the subscription. It sends them whenever
     /// the agent subscribes again.

@@ -4,12 +4,15 @@ import Groundwork
 extension InboxStore {
     /// The most that may be added.
     public static let addedLimit = 32
+    /// The most filters that the broker has not ended yet and that an inbox may add to: without a connection, each one
+    /// that is added and removed leaves its own.
+    static let formerLimit = 256
 
     /// Adds an inbox, which is kept until it is removed or the identity ends that its messages belong to. The broker is
     /// asked for its messages by ``Messenger/begin(_:)``.
     ///
     /// - Returns: whether it was not there.
-    /// - Throws: ``MessagingError``: `inboxExists`, `tooManyInboxes`, `inboxUnusable`
+    /// - Throws: ``MessagingError``: `inboxExists`, `tooManyInboxes`, `tooManyFormerInboxes`, `inboxUnusable`
     public func add(_ policy: InboxPolicy) throws(MessagingError) -> Bool {
         _ = try use { _ in }
         if let known = policies.first(where: { $0.name == policy.name }) {
@@ -17,6 +20,10 @@ extension InboxStore {
             return false
         }
         guard added.count < Self.addedLimit else { throw .tooManyInboxes(limit: Self.addedLimit) }
+        let former = formerFilters
+        guard former.count < Self.formerLimit || former.contains(policy.filter) else {
+            throw .tooManyFormerInboxes(limit: Self.formerLimit)
+        }
         try change { file in
             try file.add(policy)
             killPoint("inbox-add-written")

@@ -48,7 +48,8 @@ public final actor InboxStore {
     nonisolated let unkept = Mutex<Unkept?>(nil)
 
     private let owner: String
-    private let clock: @Sendable () -> Date
+    private let clock: MessageClock
+    private var ages: MessageAges
     private var file: InboxFile?
     private var isOpening = true
     private var isClosed = false
@@ -60,10 +61,11 @@ public final actor InboxStore {
     private var drops: [String: ContinuousClock.Instant] = [:]
     private static let burst = Duration.seconds(60)
 
-    private init(_ path: String, _ owner: String, _ policies: [InboxPolicy], _ clock: @escaping @Sendable () -> Date) {
+    private init(_ path: String, _ owner: String, _ policies: [InboxPolicy], _ clock: MessageClock) {
         self.path = path
         self.owner = owner
         self.clock = clock
+        ages = MessageAges(clock)
         demand = Mutex(Demand(policies))
     }
 
@@ -75,12 +77,12 @@ public final actor InboxStore {
     /// - Parameters:
     ///   - path: the database; its directory exists.
     ///   - owner: the device identifier that the messages belong to. What was kept for another one is dropped.
-    ///   - now: the system's time, for the age of messages.
+    ///   - clock: for the age of messages.
     /// - Throws: ``MessagingError/inboxUnusable(_:)``
     public static func open(
-        at path: String, owner: String, policies: [InboxPolicy], now: @escaping @Sendable () -> Date = { Date() }
+        at path: String, owner: String, policies: [InboxPolicy], clock: MessageClock = MessageClock()
     ) async throws(MessagingError) -> InboxStore {
-        let store = InboxStore(path, owner, policies, now)
+        let store = InboxStore(path, owner, policies, clock)
         try await store.open()
         return store
     }
@@ -197,7 +199,14 @@ public final actor InboxStore {
         }
         let names = Set(rows.map(\.inbox))
         let dropped = try change { file in
-            for row in rows { try file.append(row) }
+            let now = clock.read()
+            for row in rows {
+                // The clock may have been stepped since the message was received.
+                let isCertain =
+                    now.isSettled
+                    && abs(now.date.timeIntervalSince(row.message.receivedAt)) < MessageClock.tolerance
+                ages.accept(try file.append(row, isTimeCertain: isCertain), at: now)
+            }
             let dropped = try policies.filter { names.contains($0.name) }.flatMap { policy in
                 try makeRoom(policy, in: file)
             }
@@ -213,11 +222,11 @@ public final actor InboxStore {
 
     /// Drops the oldest of an inbox until it keeps to its limits.
     private func makeRoom(_ policy: InboxPolicy, in file: InboxFile) throws(StorageError) -> [Drop] {
-        let earliest = clock().addingTimeInterval(-Double(policy.maxAge.components.seconds))
+        let now = clock.read()
         var reasons: [Drop] = []
-        while let now = file.statuses[policy.name], let oldest = try file.oldest(of: policy.name) {
-            let isOver = now.unread + now.dead > policy.limitMessages || now.bytes > policy.limitBytes
-            let isOld = oldest.received < earliest && oldest.received >= OutboxPolicy.plausibleSince
+        while let status = file.statuses[policy.name], let oldest = try file.oldest(of: policy.name) {
+            let isOver = status.unread + status.dead > policy.limitMessages || status.bytes > policy.limitBytes
+            let isOld = ages.hasWaited(policy.maxAge, oldest.id, oldest.received, at: now)
             guard isOver || isOld else { break }
             try file.drop(oldest, of: policy.name)
             reasons.append((policy.name, isOver ? .full : .expired))
@@ -300,10 +309,12 @@ public final actor InboxStore {
     /// Drops what became too old since the last message.
     private func dropOld() throws(MessagingError) {
         _ = try use { _ in }
-        let now = clock()
+        let now = clock.read()
         let old = policies.filter { policy in
-            guard let oldest = known[policy.name]?.oldest, oldest >= OutboxPolicy.plausibleSince else { return false }
-            return now.timeIntervalSince(oldest) > Double(policy.maxAge.components.seconds)
+            guard let status = known[policy.name], let id = status.first, let stamp = status.oldestStamp else {
+                return false
+            }
+            return ages.hasWaited(policy.maxAge, id, stamp, at: now)
         }
         guard !old.isEmpty else { return }
         report(try change { file in try old.flatMap { try makeRoom($0, in: file) } })

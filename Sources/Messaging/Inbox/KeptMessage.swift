@@ -27,5 +27,6 @@ public struct InboxStatus: Sendable, Equatable {
     /// The oldest and the newest message that wait.
     public var first: Int64?
     public var last: Int64?
-    public var oldest: Date?
+    public var oldest: Date? { oldestStamp?.time }
+    var oldestStamp: MessageStamp?
 }

@@ -8,7 +8,8 @@ public struct DeadLetter: Sendable, Equatable {
     public var topic: Topic
     /// Length of the payload, in bytes.
     public var bytes: Int
-    public var acceptedAt: Date
+    public var acceptedAt: Date { stamp.time }
+    var stamp: MessageStamp
     public var diedAt: Date
     /// Why it is no longer sent.
     public var reason: String

@@ -45,10 +45,10 @@ extension Outbox {
             if requests.count == 1 { Task { write() } }
             return
         }
-        let now = clock()
+        let now = readClock()
         shares = nil
         held.hold(
-            messages.map { QueuedMessage(id: ledger.accept(size: $0.size), message: $0, acceptedAt: now) },
+            messages.map { QueuedMessage(id: ledger.accept(size: $0.size), message: $0, stamp: now) },
             due: .now + patience, answer: answer)
         killPoint("outbox-held")
         scheduleSpill()

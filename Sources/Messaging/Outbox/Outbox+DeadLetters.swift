@@ -23,7 +23,7 @@ extension Outbox {
         var letter: DeadLetter?
         do throws(StorageError) {
             try change(store) { store throws(StorageError) in
-                letter = try store.makeDeadLetter(id, at: clock(), because: reason)
+                letter = try store.makeDeadLetter(id, at: clock.read().date, because: reason)
                 ledger.remove(size: weight.size)
                 ledger.dead += 1
                 shares?.remove(weight)
@@ -81,8 +81,8 @@ extension Outbox {
 
     /// Drops dead letters that have expired. Part of a change.
     func expireDeadLetters(in store: any OutboxStore) throws(StorageError) {
-        let now = clock()
-        for letter in letters where policy.hasExpired(letter.acceptedAt, now: now) {
+        let now = clock.read()
+        for letter in letters where ages.hasWaited(policy.maxAge, letter.id, letter.stamp, at: now) {
             try drop(letter, as: .expired, from: store)
         }
     }

@@ -13,12 +13,12 @@ extension Outbox {
             ledger.count(telemetry, droppedAs: .full)
             return .failure(.outboxFull(limitBytes: policy.limitBytes))
         }
-        let now = clock()
+        let now = readClock()
         var numbers: [Int64] = []
         for message in messages {
             let id = ledger.accept(size: message.size)
             try store.append(
-                QueuedMessage(id: id, message: message, acceptedAt: now), acceptedBytes: ledger.acceptedBytes)
+                QueuedMessage(id: id, message: message, stamp: now), acceptedBytes: ledger.acceptedBytes)
             shares?.add(OutboxWeight(size: message.size, share: message.share))
             numbers.append(id)
         }
@@ -81,11 +81,22 @@ extension Outbox {
         while true {
             let page = try store.page(after: position, limit: 256, bytes: 1 << 20)
             position = page.messages.last?.id ?? position
-            let now = clock()
-            let expired = page.messages.prefix { policy.hasExpired($0.acceptedAt, now: now) }
+            let now = clock.read()
+            let expired = page.messages.prefix { hasExpired($0, at: now) }
             try drop(Array(expired), from: store)
             guard expired.count == page.messages.count, !page.isLast else { return }
         }
+    }
+
+    func hasExpired(_ message: QueuedMessage, at now: MessageClock.Reading) -> Bool {
+        ages.hasWaited(policy.maxAge, message.id, message.stamp, at: now)
+    }
+
+    /// What the messages are stamped with that are accepted next.
+    func readClock() -> MessageStamp {
+        let now = clock.read()
+        ages.accept(ledger.accepted + 1, at: now)
+        return MessageStamp(now.date, isCertain: now.isSettled)
     }
 
     /// Drops expired messages. Part of a change.

@@ -84,8 +84,8 @@ extension Outbox {
         do throws(StorageError) {
             while messages.isEmpty, cursor < newestRow {
                 let page = try store.page(after: cursor, limit: limit, bytes: bytes)
-                let now = clock()
-                let expired = page.messages.filter { policy.hasExpired($0.acceptedAt, now: now) }
+                let now = clock.read()
+                let expired = page.messages.filter { hasExpired($0, at: now) }
                 if !expired.isEmpty {
                     try change(store) { store throws(StorageError) in try drop(expired, from: store) }
                 }

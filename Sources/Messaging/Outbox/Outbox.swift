@@ -36,8 +36,8 @@ public final actor Outbox {
         let answer: Answer?
     }
 
-    /// The system's time, for the age of messages.
-    let clock: @Sendable () -> Date
+    let clock: MessageClock
+    var ages: MessageAges
     /// `nil` before it is opened and once it is closed.
     var store: (any OutboxStore)?
     private var setAside: String?
@@ -84,10 +84,11 @@ public final actor Outbox {
     var telemetryAfter: Int64 = 0
     var nextAgeCheck: ContinuousClock.Instant?
 
-    private init(path: String, policy: OutboxPolicy, clock: @escaping @Sendable () -> Date) {
+    private init(path: String, policy: OutboxPolicy, clock: MessageClock) {
         self.path = path
         self.policy = policy
         self.clock = clock
+        ages = MessageAges(clock)
     }
 
     /// Opens or makes an outbox. A damaged file is set aside under a dated name (``OutboxStatus/setAside``); messages
@@ -98,13 +99,13 @@ public final actor Outbox {
     ///   - owner: the device identifier that the messages belong to. What was accepted for another one is dropped:
     ///     its topics are not this device's, and its messages may be another person's.
     ///   - isSuspect: checks the whole file, however large it is.
-    ///   - now: the system's time, for the age of messages.
+    ///   - clock: for the age of messages.
     /// - Throws: ``MessagingError/outboxUnusable(_:)``
     public static func open(
         at path: String, owner: String? = nil, policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk,
-        isSuspect: Bool = false, now: @escaping @Sendable () -> Date = { Date() }
+        isSuspect: Bool = false, clock: MessageClock = MessageClock()
     ) async throws(MessagingError) -> Outbox {
-        let outbox = Outbox(path: path, policy: policy, clock: now)
+        let outbox = Outbox(path: path, policy: policy, clock: clock)
         try await outbox.open(owner, durability, isSuspect)
         return outbox
     }

@@ -177,7 +177,7 @@ struct OutboxDatabase {
                 id: statement.int64(0),
                 message: OutgoingMessage(
                     topic: try topic(statement.int64(3)), payload: statement.blob(4), flags: statement.int64(2)),
-                acceptedAt: Date(milliseconds: statement.int64(1)))
+                stamp: MessageStamp(storedMilliseconds: statement.int64(1)))
             messages.append(message)
             left -= message.size
         }

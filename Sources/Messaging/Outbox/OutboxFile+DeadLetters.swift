@@ -13,8 +13,8 @@ extension OutboxFile {
         log.change(deadLetter: id, isThere: true)
         remove(id...id)
         return DeadLetter(
-            id: id, topic: message.topic, bytes: payload.count, acceptedAt: Date(milliseconds: message.acceptedAt),
-            diedAt: time, reason: reason)
+            id: id, topic: message.topic, bytes: payload.count,
+            stamp: message.stamp, diedAt: time, reason: reason)
     }
 
     /// Rows with an invalid topic are skipped: only tampering creates them.
@@ -26,8 +26,9 @@ extension OutboxFile {
         ) { row -> DeadLetter? in
             guard let topic = try? Topic(row.text(1)), has(row.int64(0)) else { return nil }
             return DeadLetter(
-                id: row.int64(0), topic: topic, bytes: Int(row.int64(2)), acceptedAt: Date(milliseconds: row.int64(3)),
-                diedAt: Date(milliseconds: row.int64(4)), reason: row.text(5))
+                id: row.int64(0), topic: topic, bytes: Int(row.int64(2)),
+                stamp: MessageStamp(storedMilliseconds: row.int64(3)), diedAt: Date(milliseconds: row.int64(4)),
+                reason: row.text(5))
         }.compactMap { $0 }
     }
 

@@ -197,9 +197,9 @@ final class OutboxFile: OutboxStore {
     func remove(_ ids: ClosedRange<Int64>) { log.remove(ids) }
 
     func oldest() throws(StorageError) -> Date? {
-        if let known, !log.state.removed.contains(known.id) { return Date(milliseconds: known.acceptedAt) }
+        if let known, !log.state.removed.contains(known.id) { return known.stamp.time }
         known = try SegmentScan(log, after: 0).next()
-        return known.map { Date(milliseconds: $0.acceptedAt) }
+        return known?.stamp.time
     }
 
     func shares() throws(StorageError) -> OutboxShares {

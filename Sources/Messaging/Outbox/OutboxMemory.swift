@@ -76,8 +76,7 @@ final class OutboxMemory: OutboxStore {
         let row = rows[index]
         remove(id...id)
         let letter = DeadLetter(
-            id: id, topic: row.message.topic, bytes: row.message.payload.count, acceptedAt: row.acceptedAt,
-            diedAt: time,
+            id: id, topic: row.message.topic, bytes: row.message.payload.count, stamp: row.stamp, diedAt: time,
             reason: reason)
         dead.append((letter, row.message))
         return letter

@@ -5,8 +5,8 @@ public struct OutboxPolicy: Sendable, Equatable {
     /// The most bytes that wait: payload, topic and ``rowOverhead`` for each message. Beyond it the oldest telemetry
     /// that is not being sent is dropped; if there is none, the new message is refused.
     public var limitBytes: Int
-    /// Messages that have waited longer are dropped, whatever their kind. Measured by the system clock; a message
-    /// accepted before ``plausibleSince`` has no known age and stays.
+    /// Messages that have waited longer are dropped, whatever their kind, as soon as that is certain
+    /// (``MessageClock``).
     public var maxAge: Duration
     /// The largest payload, in bytes.
     public var payloadLimit: Int
@@ -47,12 +47,6 @@ public struct OutboxPolicy: Sendable, Equatable {
     var deadLetterBytes: Int { limitBytes / 8 }
     /// The most dead letters.
     static let deadLetterLimit = 1000
-
-    /// Whether a message accepted then is too old now.
-    func hasExpired(_ acceptedAt: Date, now: Date) -> Bool {
-        guard acceptedAt >= Self.plausibleSince else { return false }
-        return now.timeIntervalSince(acceptedAt) > Double(maxAge.components.seconds)
-    }
 
     /// How long a message may be in memory only; `nil` if it has to be written at once.
     ///

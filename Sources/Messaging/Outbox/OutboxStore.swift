@@ -6,8 +6,17 @@ struct QueuedMessage: Sendable, Equatable {
     /// Ascending in the order of acceptance, never used again.
     var id: Int64
     let message: OutgoingMessage
-    let acceptedAt: Date
+    let stamp: MessageStamp
 
+    init(id: Int64, message: OutgoingMessage, stamp: MessageStamp) {
+        (self.id, self.message, self.stamp) = (id, message, stamp)
+    }
+
+    init(id: Int64, message: OutgoingMessage, acceptedAt time: Date, isTimeCertain: Bool = true) {
+        self.init(id: id, message: message, stamp: MessageStamp(time, isCertain: isTimeCertain))
+    }
+
+    var acceptedAt: Date { stamp.time }
     var size: Int { message.size }
 }
 

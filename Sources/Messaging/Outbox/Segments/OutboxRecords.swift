@@ -25,7 +25,7 @@ enum OutboxRecord {
 /// A message in a frame.
 struct StoredMessage {
     var id: Int64
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970, as ``MessageStamp`` stores them.
     var acceptedAt: Int64
     /// As ``OutgoingMessage/flags``.
     var flags: Int64
@@ -35,6 +35,7 @@ struct StoredMessage {
 
     var size: Int { payload.count + topic.name.utf8.count + OutboxPolicy.rowOverhead }
     var isTelemetry: Bool { flags & 8 == 0 }
+    var stamp: MessageStamp { MessageStamp(storedMilliseconds: acceptedAt) }
 }
 
 /// Reads the records of a frame one after another.

@@ -164,7 +164,7 @@ final class SegmentLog {
         let (flags, topic) = (message.message.flags, message.message.topic)
         message.message.payload.withUnsafeBytes {
             frame.append(
-                message.id, at: message.acceptedAt.milliseconds, flags: flags, topic: topic.name, payload: $0)
+                message.id, at: message.stamp.storedMilliseconds, flags: flags, topic: topic.name, payload: $0)
         }
         state.add(message.id, bytes: message.size)
         // Room is kept before the message is accepted: it can be removed on a disk that is full by then.

@@ -1,0 +1,69 @@
+public import FoundationEssentials
+import Synchronization
+
+/// The time that messages are stamped with, and how far it can be relied on.
+///
+/// A board without a battery starts with the time of its last shutdown, and is set right when there is a network; any
+/// clock may be stepped. Within a process the steady clock says how long a message has waited, whatever the other one
+/// shows. Across starts only the system's clock can say it, and only while it is confirmed: a server proved itself by a
+/// certificate that was valid then, and the clock was not stepped since.
+public final class MessageClock: Sendable {
+    /// Both clocks at one moment.
+    struct Reading: Sendable {
+        let date: Date
+        /// Seconds of the steady clock, which also counts while the board sleeps.
+        let steady: TimeInterval
+        /// What the system's clock is ahead of the steady one; another value after each step.
+        let offset: TimeInterval
+        /// Whether the system's clock was confirmed since its last step.
+        let isConfirmed: Bool
+        /// Whether that was so long ago that it is not about to be set: certificates are valid for months, and a broker
+        /// may be reached before a time server is.
+        let isSettled: Bool
+    }
+
+    private struct State: Sendable {
+        var offset: TimeInterval?
+        var confirmed: TimeInterval?
+    }
+
+    /// What both clocks may differ by without being a step, in seconds.
+    static let tolerance: TimeInterval = 60
+    /// In seconds.
+    static let settling: TimeInterval = 15 * 60
+
+    private let state = Mutex(State())
+    private let system: @Sendable () -> Date
+    private let steady: @Sendable () -> TimeInterval
+
+    /// A clock that is not confirmed.
+    public convenience init(system: @escaping @Sendable () -> Date = { Date() }) {
+        let start = ContinuousClock.now
+        self.init(system: system) { (ContinuousClock.now - start) / .seconds(1) }
+    }
+
+    init(system: @escaping @Sendable () -> Date, steady: @escaping @Sendable () -> TimeInterval) {
+        (self.system, self.steady) = (system, steady)
+    }
+
+    /// Notes that a server's certificate was valid by the system's clock just now.
+    public func confirm() {
+        state.withLock { state in
+            let reading = read(&state)
+            state.confirmed = state.confirmed ?? reading.steady
+        }
+    }
+
+    func read() -> Reading { state.withLock { read(&$0) } }
+
+    private func read(_ state: inout State) -> Reading {
+        let (date, steady) = (system(), steady())
+        let offset = date.timeIntervalSince1970 - steady
+        if state.offset.map({ abs($0 - offset) > Self.tolerance }) ?? true {
+            state = State(offset: offset)
+        }
+        return Reading(
+            date: date, steady: steady, offset: state.offset ?? offset, isConfirmed: state.confirmed != nil,
+            isSettled: state.confirmed.map { steady - $0 >= Self.settling } ?? false)
+    }
+}
