@@ -1,0 +1,84 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import Groundwork
+import LocalAPI
+import Synchronization
+import Testing
+
+@testable import latchkey
+
+@Suite("Output of the command", .timeLimit(.minutes(5)))
+struct OutputTests {
+    /// A folder for the body alone.
+    private func withFolder(_ body: (String) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "output-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder.path)
+    }
+
+    private func kind(of path: String) -> (type: mode_t, mode: mode_t) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return (0, 0) }
+        return (status.st_mode & S_IFMT, status.st_mode & 0o777)
+    }
+
+    private func download(_ text: String, to path: String) throws {
+        var download = Download(to: path, continues: false)
+        #expect(try download.begin(200) { _ in nil })
+        try download.write(Array(text.utf8))
+        try download.finish()
+        #expect(!FileManager.default.fileExists(atPath: path + ".part"))
+    }
+
+    private func text(of path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    @Test("a FIFO is written to and stays one, also behind a symbolic link", arguments: ["fifo", "link"])
+    func fifo(name: String) async throws {
+        try await withFolder { folder in
+            let fifo = "\(folder)/fifo"
+            try #require(mkfifo(fifo, 0o600) == 0)
+            try #require(symlink("fifo", "\(folder)/link") == 0)
+            let reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            defer { close(reader) }
+            func received() -> String {
+                var bytes = [UInt8](repeating: 0, count: 100)
+                let count = read(reader, &bytes, bytes.count)
+                return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            }
+            try download("answer", to: "\(folder)/\(name)")
+            #expect(received() == "answer")
+            #expect(try Output.newFileOrNode("\(folder)/\(name)", Array("bundle".utf8)))
+            #expect(received() == "bundle")
+            #expect(kind(of: fifo).type == S_IFIFO)
+            #expect(kind(of: "\(folder)/link").type == S_IFLNK)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+        }
+    }
+
+    @Test("a file that is replaced keeps its mode, and a symbolic link to it or to nothing stays one")
+    func replaced() async throws {
+        try await withFolder { folder in
+            let file = "\(folder)/file"
+            try "old and longer".write(toFile: file, atomically: false, encoding: .utf8)
+            try #require(chmod(file, 0o600) == 0)
+            try download("new", to: file)
+            #expect(try text(of: file) == "new")
+            #expect(kind(of: file) == (S_IFREG, 0o600))
+            try #require(mkdir("\(folder)/below", 0o700) == 0)
+            for (link, target) in [("link", "../file"), ("chain", "link"), ("dangling", "../later")] {
+                let path = "\(folder)/below/\(link)"
+                try #require(symlink(target, path) == 0)
+                try download(link, to: path)
+                #expect(kind(of: path).type == S_IFLNK)
+                #expect(try text(of: path) == link)
+            }
+            #expect(try text(of: file) == "chain")
+            #expect(kind(of: file) == (S_IFREG, 0o600))
+            #expect(try text(of: "\(folder)/later") == "dangling")
+            #expect(try !Output.newFileOrNode(file, [1]))
+            #expect(try text(of: file) == "chain")
+        }
+    }
+}
