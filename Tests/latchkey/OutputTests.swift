@@ -81,4 +81,21 @@ struct OutputTests {
             #expect(try text(of: file) == "chain")
         }
     }
+
+    @Test("messages are saved only in a directory that is there, and it is looked for before one comes")
+    func directory() async throws {
+        try await withFolder { folder in
+            try "".write(toFile: "\(folder)/file", atomically: false, encoding: .utf8)
+            for name in ["file", "nothing"] {
+                let command = try Subscribe.parse(["--save", "\(folder)/\(name)", "--socket", "\(folder)/none.sock"])
+                await #expect {
+                    try await command.run()
+                } throws: {
+                    guard case .unwritable(let path, _) = $0 as? InputError else { return false }
+                    return path == "\(folder)/\(name)"
+                }
+            }
+            try Output.checkDirectory(folder)
+        }
+    }
 }

@@ -17,6 +17,14 @@ enum Output {
         return path
     }
 
+    /// - Throws: ``InputError/unwritable(name:reason:)`` if no file can be made in a directory.
+    static func checkDirectory(_ path: String) throws(InputError) {
+        // The slash makes a file an error of its own.
+        guard access(path + "/", W_OK | X_OK) == 0 else {
+            throw .unwritable(name: path, reason: String(cString: strerror(errno)))
+        }
+    }
+
     /// - Throws: ``InputError/unwritable(name:reason:)``
     static func file(_ path: String, _ bytes: [UInt8]) throws(InputError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
