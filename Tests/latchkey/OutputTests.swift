@@ -98,4 +98,110 @@ struct OutputTests {
             try Output.checkDirectory(folder)
         }
     }
+
+    // MARK: The program
+
+    private struct Ended {
+        let status: Int32
+        let output: [UInt8]
+        let errors: String
+    }
+
+    /// Runs `"$0" "$@"`, which is `latchkey`, in a shell.
+    private func shell(_ line: String, _ arguments: [String], output: FileHandle? = nil) async throws -> Ended {
+        let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+        let program = URL(filePath: bundle).deletingLastPathComponent().appending(path: "latchkey").path
+        let (process, out, errors) = (Process(), Pipe(), Pipe())
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", line, program] + arguments
+        process.standardOutput = output ?? out.fileHandleForWriting
+        process.standardError = errors
+        let (ends, continuation) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = {
+            continuation.yield($0.terminationReason == .exit ? $0.terminationStatus : 128 + $0.terminationStatus)
+            continuation.finish()
+        }
+        try process.run()
+        try out.fileHandleForWriting.close()
+        var status: Int32 = -1
+        for await value in ends { status = value }
+        // Both are shorter than what a pipe holds.
+        return Ended(
+            status: status, output: Array(try out.fileHandleForReading.readToEnd() ?? Data()),
+            errors: String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self))
+    }
+
+    /// An agent with one message in the inbox `orders`.
+    ///
+    /// - Returns: how often messages were acknowledged.
+    private func withInbox(_ use: (_ socket: String) async throws -> Void) async throws -> Int {
+        let counter = Counter()
+        try await withFolder { folder in
+            var router = Router()
+            let query: [String: Schema] = ["after": .integer(""), "limit": .integer("")]
+            router.on(
+                "GET", "/v1/inbox/{name}", needs: .read, .init("Messages", query: query, answer: .openObject(""))
+            ) { request in
+                let isFirst = request.query["after"] == "0"
+                return .json(["messages": isFirst ? [["id": 7, "text": "an order"]] : []])
+            }
+            let body: [String: Schema] = ["id": .integer("")]
+            router.on(
+                "POST", "/v1/inbox/{name}/acknowledge", needs: .publish,
+                .init("Read", body: body, answer: .openObject(""))
+            ) { _ in
+                counter.add()
+                return .json(["removed": 1])
+            }
+            let socket = "\(folder)/api.sock"
+            let server = LocalServer(socketPath: socket, policy: AccessPolicy(owners: [getuid()]), router: router)
+            try server.listen()
+            let serving = Task { try await server.run() }
+            try await use(socket)
+            serving.cancel()
+            try await serving.value
+        }
+        return counter.value
+    }
+
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func add() { count.withLock { $0 += 1 } }
+    }
+
+    @Test("messages that could not be written are not acknowledged, and the command says why it failed")
+    func fullDisk() async throws {
+        let read = ["inbox", "read", "orders", "--ack", "--payload", "line", "--socket"]
+        let lost = try await withInbox { socket in
+            let ended = try await shell(#""$0" "$@" >/dev/full"#, read + [socket])
+            #expect(ended.status == 74)
+            #expect(ended.errors.contains("cannot write to standard output: No space left on device"))
+            let asJSON = try await shell(
+                #""$0" "$@" >/dev/full"#, ["inbox", "read", "orders", "--ack", "--json", "--socket", socket])
+            #expect(asJSON.status == 74)
+            #expect(asJSON.errors.contains(#""code":"output.broken""#))
+            for line in [#"exec "$0" "$@""#, #"trap "" PIPE; exec "$0" "$@""#] {
+                let pipe = Pipe()
+                try pipe.fileHandleForReading.close()
+                let ended = try await shell(line, read + [socket], output: pipe.fileHandleForWriting)
+                #expect(ended.status != 0)
+                #expect(ended.errors == "")
+            }
+        }
+        #expect(lost == 0)
+        let taken = try await withInbox { socket in
+            let ended = try await shell(#""$0" "$@""#, read + [socket])
+            #expect(ended.status == 0)
+            #expect(ended.output == Array("an order\n".utf8))
+        }
+        #expect(taken == 1)
+    }
+
+    @Test("also what needs no daemon fails when nobody can read it", arguments: ["--version", "--help", "explain 990"])
+    func everyCommand(arguments: String) async throws {
+        let ended = try await shell(
+            #""$0" "$@" >/dev/full"#, arguments.split(separator: " ").map(String.init))
+        #expect(ended.status == 74)
+    }
 }
