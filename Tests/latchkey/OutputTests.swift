@@ -204,4 +204,14 @@ struct OutputTests {
             #""$0" "$@" >/dev/full"#, arguments.split(separator: " ").map(String.init))
         #expect(ended.status == 74)
     }
+
+    @Test("an argument that is not UTF-8 is refused before it is altered, and the sign for such bytes is none")
+    func bytes() async throws {
+        let socket = ["--socket", "/nowhere/api.sock"]
+        let ended = try await shell(#""$0" publish door "$(printf 'x\377')" "$@""#, socket)
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains("argument 3 is not UTF-8") && ended.errors.contains("standard input"))
+        let sign = try await shell(#""$0" publish door "$(printf 'x\357\277\275')" "$@""#, socket)
+        #expect(sign.status == 69)
+    }
 }
