@@ -15,7 +15,11 @@ struct Failure {
     func exit() -> Never {
         guard let explanation = (error as? any Explained ?? usageError)?.explanation else {
             // `--help`, and the exit statuses of commands.
-            Latchkey.exit(withError: error)
+            let code = Latchkey.exitCode(for: error)
+            guard code.isSuccess else { Latchkey.exit(withError: error) }
+            let text = Latchkey.fullMessage(for: error)
+            if !text.isEmpty { Terminal.line(text) }
+            Glibc.exit(code.rawValue)
         }
         if asJSON {
             Terminal.error(explanation.answer.text)
@@ -25,7 +29,7 @@ struct Failure {
                 Terminal.error("  " + remedy.split(separator: "\n").joined(separator: "\n  "))
             }
         }
-        Glibc.exit(explanation.kind.exitStatus.rawValue)
+        Glibc.exit(error is OutputError ? OutputError.exitStatus : explanation.kind.exitStatus.rawValue)
     }
 
     /// The argument parser's error, in the form of all other errors.

@@ -64,6 +64,7 @@ struct Latchkey: AsyncParsableCommand {
 
     static func main() async {
         do {
+            try requireText()
             var command = try await parsed(CommandLine.arguments.dropFirst())
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -72,6 +73,16 @@ struct Latchkey: AsyncParsableCommand {
             }
         } catch {
             Failure(error, asJSON: CommandLine.arguments.contains("--json")).exit()
+        }
+    }
+
+    /// - Throws: ``UsageError/notText(argument:)``
+    private static func requireText() throws(UsageError) {
+        for (index, argument) in CommandLine.arguments.enumerated() where argument.contains("\u{FFFD}") {
+            // Given as it is, or put there for bytes that are no text.
+            guard let bytes = CommandLine.unsafeArgv[index], String(validatingCString: bytes) != nil else {
+                throw .notText(argument: index)
+            }
         }
     }
 

@@ -10,6 +10,8 @@ enum UsageError: Explained, Equatable {
     case invalid(message: String, usage: String?)
     /// There is no terminal to ask at, and `--yes` was not given.
     case unconfirmed(consequence: String)
+    /// The argument of that number is not UTF-8: it would be altered.
+    case notText(argument: Int)
 
     var explanation: Explanation {
         switch self {
@@ -25,12 +27,16 @@ enum UsageError: Explained, Equatable {
             Explanation(
                 "usage.unconfirmed", .misuse, "\(consequence), and there is no terminal to confirm it at",
                 remedy: "add --yes to do it without being asked")
+        case .notText(let argument):
+            Explanation(
+                "usage.not-text", .misuse, "argument \(argument) is not UTF-8",
+                remedy: "give a payload that is not text by standard input")
         }
     }
 
     static let examples: [UsageError] = [
         .unknownCommand(name: "NAME", path: "latchkey", suggestion: nil), .invalid(message: "FAULT", usage: nil),
-        .unconfirmed(consequence: "CONSEQUENCE"),
+        .unconfirmed(consequence: "CONSEQUENCE"), .notText(argument: 1),
     ]
 }
 

@@ -46,7 +46,9 @@ private func enumCaseName<Value>(_ value: Value) -> UnsafePointer<CChar>?
 @Suite("The catalogue of errors and events")
 struct CatalogueTests {
     private static let types: [any Explained.Type] =
-        Catalogue.types + [UsageError.self, InputError.self, Declined.self, MPinChoiceError.self, WaitError.self]
+        Catalogue.types + [
+            UsageError.self, InputError.self, OutputError.self, Declined.self, MPinChoiceError.self, WaitError.self,
+        ]
 
     @Test("the catalogue has every type that explains itself")
     func everyType() {

@@ -7,8 +7,13 @@ import LocalAPI
 ///
 /// Beside it `FILE.part.tag` has what the server called this version of the content (RFC 9110 section 8.8): only the
 /// rest of the same version is put after a beginning.
+///
+/// What is there and is no regular file, such as a FIFO, is written to as it comes.
 struct Download {
     private let path: String
+    /// What a regular file has that is to be replaced: it stays.
+    private let replaced: stat?
+    private let isDirect: Bool
     private var partPath: String { path + ".part" }
     private var tagPath: String { path + ".part.tag" }
     private var descriptor: Int32 = -1
@@ -18,9 +23,13 @@ struct Download {
 
     /// - Parameter continues: whether to ask only for the missing rest of an existing file, if its version is known.
     init(to path: String, continues: Bool) {
-        self.path = path
+        self.path = Output.target(of: path)
         var status = stat()
-        guard continues, stat(partPath, &status) == 0,
+        let exists = stat(self.path, &status) == 0
+        let isRegular = exists && status.st_mode & S_IFMT == S_IFREG
+        replaced = isRegular ? status : nil
+        isDirect = exists && !isRegular
+        guard continues, !isDirect, stat(partPath, &status) == 0,
             let bytes = try? BoundedFile.read(tagPath, limit: 1024, .anything)
         else { return }
         tag = Input.firstLine(of: bytes)
@@ -45,6 +54,11 @@ struct Download {
             }
             start = 0
         }
+        if isDirect {
+            descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw unwritable }
+            return true
+        }
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (start == 0 ? O_TRUNC : O_APPEND)
         if start == 0 {
             // First, so that no beginning of one version is taken for one of another.
@@ -59,8 +73,13 @@ struct Download {
     }
 
     private mutating func open(_ flags: Int32) throws(InputError) {
-        descriptor = Glibc.open(partPath, flags, 0o644)
+        let mode = replaced.map { $0.st_mode & 0o777 } ?? 0o644
+        descriptor = Glibc.open(partPath, flags, mode)
         guard descriptor >= 0 else { throw unwritable }
+        guard let replaced else { return }
+        // Only root can; anybody else's file becomes that of who replaces it.
+        _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
+        guard fchmod(descriptor, mode) == 0 else { throw unwritable }
     }
 
     /// Whether the answer goes to the file: a refusal does not.
@@ -80,6 +99,12 @@ struct Download {
     ///
     /// - Throws: ``InputError/unwritable(name:reason:)``
     mutating func finish() throws(InputError) {
+        if isDirect {
+            let closed = close(descriptor)
+            descriptor = -1
+            guard closed == 0 else { throw unwritable }
+            return
+        }
         if isOpen {
             guard fsync(descriptor) == 0 else { throw unwritable }
             close(descriptor)

@@ -45,7 +45,9 @@ struct Call: AsyncParsableCommand {
     @Option(help: "What the answer should be: json, form, text, xml or scim.") var accept: String?
     @Option(help: "What the answer has to be: json, form, text, xml or scim; a success of another type is refused.")
     var expect: String?
-    @Option(name: .shortAndLong, help: ArgumentHelp("Write the answer to a file, of any size.", valueName: "file"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write the answer to a file, of any size; - is standard output.", valueName: "file"))
     var output: String?
     @Flag(name: [.customShort("C"), .long], help: "Continue an --output that broke off, if it has not changed there.")
     var `continue` = false
@@ -68,7 +70,7 @@ struct Call: AsyncParsableCommand {
         guard [data.isEmpty, dataUrlencode.isEmpty, form.isEmpty, uploadFile == nil].count(where: { !$0 }) <= 1 else {
             throw ValidationError("give one of -d, --data-urlencode, -F and -T")
         }
-        guard !`continue` || output != nil else { throw ValidationError("--continue goes with --output") }
+        guard !`continue` || file != nil else { throw ValidationError("--continue goes with --output FILE") }
         guard !`public` || (principal.principal == nil && principal.scope.isEmpty && !signing.sign) else {
             throw ValidationError("--public does not go with --as, --scope and --sign")
         }
@@ -80,7 +82,7 @@ struct Call: AsyncParsableCommand {
     func run() async throws {
         let source = try source
         var request = try request(source)
-        var download = output.map { Download(to: $0, continues: `continue`) }
+        var download = file.map { Download(to: $0, continues: `continue`) }
         request["headers"] = .array(
             (headers(source) + (download?.headers ?? [])).map {
                 ["name": .string($0.name), "value": .string($0.value)]
@@ -97,7 +99,7 @@ struct Call: AsyncParsableCommand {
             let exchange = try await CallExchange(
                 client: options.client, path: account.path("call/stream", by: options.client), asJSON: options.json,
                 showsHead: include,
-                output: output, prompts: asksHere ? CallPrompts(client: options.client) : nil)
+                output: file, prompts: asksHere ? CallPrompts(client: options.client) : nil)
             status = try await exchange.run(request, sending: source, to: &download)
         }
         guard (200..<300).contains(status) else {
@@ -107,6 +109,9 @@ struct Call: AsyncParsableCommand {
             throw ExitCode(ExitStatus.refused.rawValue)
         }
     }
+
+    /// The file for the answer; `nil` for standard output.
+    private var file: String? { output == "-" ? nil : output }
 
     /// Whether a person is here who can be asked.
     private var asksHere: Bool { !options.json && Terminal.inputIsTerminal }

@@ -30,7 +30,7 @@ struct SupportBundleCommand: AsyncParsableCommand {
         let archive = bundle.archive(at: now)
         guard out != "-" else { return Terminal.bytes(archive) }
         let name = out ?? "latchkey-support-\(now.formatted(.iso8601).filter { $0.isNumber || $0.isLetter }).tar.gz"
-        guard try Output.newFile(name, archive) else {
+        guard try Output.newFileOrNode(name, archive) else {
             throw InputError.unwritable(name: name, reason: "there is a file of that name")
         }
         let answer = JSON.object([

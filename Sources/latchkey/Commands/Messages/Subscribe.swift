@@ -53,6 +53,8 @@ struct Subscribe: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Now, as the first message would be lost otherwise.
+        if let save { try Output.checkDirectory(save) }
         var query = "?qos=\(qos)" + (broker.path == nil ? "&raw=\(raw)" : "")
         if let filter { query += "&filter=\(PercentEncoding.encode(filter))" }
         let following = Following(

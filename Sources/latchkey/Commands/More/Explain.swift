@@ -17,7 +17,7 @@ struct Explain: ParsableCommand {
             """)
 
     static let catalogue = Catalogue(adding: [
-        UsageError.self, InputError.self, Declined.self, MPinChoiceError.self, WaitError.self,
+        UsageError.self, InputError.self, OutputError.self, Declined.self, MPinChoiceError.self, WaitError.self,
     ])
 
     @Argument(
@@ -67,7 +67,8 @@ struct Explain: ParsableCommand {
         }
         if let kind = entry.kind {
             fields.add("kind", "\(kind.rawValue): \(kind.meaning)")
-            fields.add("exit status", String(kind.exitStatus.rawValue))
+            let status = entry.code == OutputError.code ? OutputError.exitStatus : kind.exitStatus.rawValue
+            fields.add("exit status", String(status))
             fields.add("HTTP status", String(kind.httpStatus))
         }
         fields.add("numbers", entry.numbers.map(String.init).joined(separator: ", "))

@@ -40,14 +40,16 @@ struct Apps: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "icon", abstract: "Write the icon of an application to a file.")
         @Argument(help: "The application's identifier.") var app: String
-        @Argument(help: "The file.") var file: String
+        @Argument(help: "The file, or - for standard output.") var file: String
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
             let icon = try await options.client.get(
                 account.path("apps/\(app.segment)/icon", by: options.client), timeout: .seconds(90))
-            try Output.file(file, icon["bytes"]?.string.flatMap { Base64.decode($0) } ?? [])
+            let bytes = icon["bytes"]?.string.flatMap { Base64.decode($0) } ?? []
+            if file == "-", !options.json { return Terminal.bytes(bytes) }
+            if file != "-" { try Output.file(file, bytes) }
             options.show(icon) { "\($0["mediaType"]?.string ?? "?") written to \(file)" }
         }
     }

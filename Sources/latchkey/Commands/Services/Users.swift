@@ -137,7 +137,7 @@ struct Users: AsyncParsableCommand {
             commandName: "photo",
             abstract: "Write a user's picture to a file, or say where it is.")
         @Argument(help: "The user's name.") var user: String
-        @Argument(help: "The file.") var file: String
+        @Argument(help: "The file, or - for standard output.") var file: String
         @OptionGroup var naming: NamingOptions
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
@@ -145,7 +145,10 @@ struct Users: AsyncParsableCommand {
         func run() async throws {
             let path = try await account.path("users/\(user.segment)/photo" + naming.query.text, by: options.client)
             let photo = try await options.client.get(path, timeout: .seconds(90))
-            if let bytes = photo["bytes"]?.string.flatMap({ Base64.decode($0) }) { try Output.file(file, bytes) }
+            if let bytes = photo["bytes"]?.string.flatMap({ Base64.decode($0) }) {
+                if file == "-", !options.json { return Terminal.bytes(bytes) }
+                if file != "-" { try Output.file(file, bytes) }
+            }
             options.show(photo) { $0["url"]?.string ?? "\($0["mediaType"]?.string ?? "?") written to \(file)" }
         }
     }
