@@ -37,6 +37,69 @@ extension ProxyTests {
         }
     }
 
+    /// Another user in place of alice.
+    private func replaceUser(at board: TestBoard) async throws {
+        #expect(try await board.latchkey("logout").status == 0)
+        let logIn = try await board.latchkey("login", "--user", "bob", "--password-stdin", input: "bob-password\n")
+        try #require(logIn.status == 0, "\(logIn.errors)")
+    }
+
+    @Test("an answer about one user never lets a program act as the user who logged in meanwhile")
+    func otherUser() async throws {
+        try await Self.withProxy("[programs]\nask_seconds = 600\n") { lab, board, caller in
+            chmod(board.socket, 0o666)
+            chmod(board.folder.path, 0o755)
+            let token = ["curl", "-sS", "-m", "120", "--unix-socket", board.socket, "http://localhost/v1/token"]
+            let call = caller.command(["http://gateway/lab/hello"], as: Self.games)
+            for (command, answer) in [(call, "once"), (call, "always"), (ProxyCaller.user(Self.games) + token, "once")]
+            {
+                _ = try await board.latchkey("logout")
+                let alice = try await board.latchkey(
+                    "login", "--user", "alice", "--password-stdin", input: "alice-password\n")
+                try #require(alice.status == 0, "\(alice.errors)")
+                let running = try RunningProgram(URL(filePath: "/usr/bin/env"), command)
+                let prompt = try await board.prompt()
+                #expect((prompt["text"] as? String)?.hasSuffix(" as alice") == true)
+                try await replaceUser(at: board)
+                lab.resetCounts()
+                let answered = try await board.latchkey(
+                    "prompts", "answer", "\(prompt["id"] ?? 0)", "--choice", answer)
+                #expect(answered.status == 0, "\(answered.errors)")
+                _ = try await running.ended(within: 60)
+                #expect(running.output.text.contains("gateway.user-required"), "\(running.output.text)")
+                #expect(lab.requestCounts[.hello] == nil)
+                #expect((try await board.ask("grants")["grants"] as? [Any])?.isEmpty == true, "nothing is kept")
+            }
+        }
+    }
+
+    @Test("one answer for this once lets one request through, and the others are asked about")
+    func once() async throws {
+        try await Self.withProxy("[programs]\nask_seconds = 600\n") { lab, board, caller in
+            let curl = caller.command(
+                ["-v", "-o", "/dev/null", "-w", "%{http_code}", "http://gateway/lab/hello"], as: Self.games)
+            var running: [RunningProgram] = []
+            for _ in 1...3 { running.append(try RunningProgram(URL(filePath: "/usr/bin/env"), curl)) }
+            // Sent, so that all wait for the first answer if the agent lets them.
+            for program in running { _ = try await program.errors.line(containing: "> GET ") }
+            lab.resetCounts()
+            var seen: Set<Int> = []
+            for answer in ["once", "once", "always"] {
+                // The one before stays in the list for a moment.
+                var id: Int?
+                repeat { id = try await board.prompt()["id"] as? Int } while id.map(seen.contains) == true
+                seen.insert(try #require(id))
+                #expect((lab.requestCounts[.hello] ?? 0) < seen.count)
+                let answered = try await board.latchkey("prompts", "answer", "\(id ?? 0)", "--choice", answer)
+                #expect(answered.status == 0, "\(answered.errors)")
+            }
+            for program in running {
+                _ = try await program.ended(within: 60)
+                #expect(program.output.text == "200")
+            }
+        }
+    }
+
     @Test("a refusal of a program that is given while a person is asked outlasts the answer")
     func refusedMeanwhile() async throws {
         try await Self.withProxy("[programs]\nask_seconds = 60\n") { lab, board, caller in

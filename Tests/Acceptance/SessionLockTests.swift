@@ -128,6 +128,49 @@ struct SessionLockTests {
         }
     }
 
+    /// A request for the prompted lock, or for the prompted end of one.
+    private func ask(_ board: TestBoard, _ path: String) throws -> RunningProgram {
+        try RunningProgram(
+            URL(filePath: "/usr/bin/env"),
+            [
+                "curl", "-sSN", "-m", "120", "--unix-socket", board.socket, "-X", "POST",
+                "http://localhost/v1/session/\(path)/prompted",
+            ])
+    }
+
+    private func answer(_ prompt: [String: Any], at board: TestBoard, _ passcode: String = "2580") async throws {
+        let result = try await board.latchkey("prompts", "answer", "\(prompt["id"] ?? 0)", input: passcode + "\n")
+        guard result.status == 0 else { throw Unexpected(result.errors) }
+    }
+
+    @Test("a passcode that is asked for one user's session neither locks nor unlocks that of the next")
+    func otherUser() async throws {
+        try await withUser { _, board in
+            let locking = try ask(board, "lock")
+            try await answer(try await board.prompt(), at: board)
+            let again = try await board.prompt()
+            #expect(try await board.latchkey("logout").status == 0)
+            try await logIn(board, as: "bob")
+            try await answer(again, at: board)
+            _ = try await locking.ended(within: 60)
+            #expect(locking.output.text.contains("gateway.user-required"), "\(locking.output.text)")
+            #expect(try await board.ask("whoami")["userName"] as? String == "bob")
+
+            try await lock(board)
+            let unlocking = try ask(board, "unlock")
+            let prompt = try await board.prompt()
+            #expect((prompt["text"] as? String)?.hasSuffix("of bob") == true)
+            #expect(try await board.latchkey("lock", "--remove").status == 0)
+            try await logIn(board, as: "alice")
+            try await lock(board)
+            try await answer(prompt, at: board)
+            _ = try await unlocking.ended(within: 60)
+            #expect(unlocking.output.text.contains("lock.session-locked"), "\(unlocking.output.text)")
+            let left = try await board.ask("status")["user"] as? [String: Any]
+            #expect(left?["locked"] as? Bool == true && left?["attemptsLeft"] as? Int == 10, "\(left ?? [:])")
+        }
+    }
+
     @Test("a locked session that has ended meanwhile is given up when it is unlocked, with 130102")
     func ended() async throws {
         try await withUser { _, board in

@@ -108,7 +108,9 @@ struct PacketGateTests {
 
     private func release(_ id: Int) -> [UInt8] { packet(0x62, [UInt8(id >> 8), UInt8(id & 0xFF)]) }
 
-    @Test("packets of QoS 2 pass without end while they are released, and are refused where they are not", arguments: pieces)
+    @Test(
+        "packets of QoS 2 pass without end while they are released, and are refused where they are not",
+        arguments: pieces)
     func unreleased(piece: Int) {
         let most = PacketGate.mostUnreleased
         let refused: [UInt8] = [0x34, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]

@@ -3,6 +3,7 @@ import Gateway
 import Groundwork
 import LocalAPI
 import Prompts
+import Synchronization
 
 /// Grants as the agent applies them: whom it asks, and what it records.
 extension Agent {
@@ -84,48 +85,82 @@ extension Agent {
         var asked = use
         asked.principal = try await principal(
             of: program, use, among: use.principal.map { [$0] } ?? Set(Principal.allCases))
+        let person = try await person(for: asked)
         var about = asked
         about.target?.segments = []
-        do {
-            try await grants.questions(about: program.peer.uid).join(.init(unit: program.peer.unit, use: about)) {
-                [asked] _ in try await self.settle(program, asked)
+        let question = GrantBook.Question(unit: program.peer.unit, use: about, loggedInAt: person?.loggedInAt)
+        let isForThis = Mutex(false)
+        // Requests of the same kind wait for the same answer, but one for this once is for one of them: the others are
+        // asked about again, one after another.
+        while true {
+            do {
+                try await grants.questions(about: program.peer.uid).join(question) { [asked] _ in
+                    guard try await self.settle(program, asked, person) else { return }
+                    isForThis.withLock { $0 = true }
+                }
+            } catch {
+                await noteRefusal(program, asked)
+                throw error
             }
-        } catch {
-            await noteRefusal(program, asked)
-            throw error
+            switch grants.decide(program, asked) {
+            case .allowed(let grant):
+                if let grant { grants.count(grant) }
+                await note(program, asked, grant)
+                return Permit(program, asked, loggedInAt: person?.loggedInAt)
+            case .open:
+                // An answer for this once makes no grant.
+                guard isForThis.withLock(\.self) else { continue }
+                await note(program, asked, nil)
+                return Permit(program, asked, isOnce: true, loggedInAt: person?.loggedInAt)
+            case .refused, .missing:
+                await noteRefusal(program, asked)
+                throw GrantError.refused(program: program.name, use: asked.text)
+            }
         }
-        switch grants.decide(program, asked) {
-        case .allowed(let grant):
-            if let grant { grants.count(grant) }
-            await note(program, asked, grant)
-            return Permit(program, asked)
-        case .open:
-            // An answer for this once makes no grant.
-            await note(program, asked, nil)
-            return Permit(program, asked, isOnce: true)
-        case .refused, .missing:
-            await noteRefusal(program, asked)
-            throw GrantError.refused(program: program.name, use: asked.text)
+    }
+
+    /// The user in whose name it is, whether or not the session is locked.
+    private struct Person: Sendable {
+        let session: GatewaySession
+        let name: String?
+        let loggedInAt: Date
+    }
+
+    /// - Returns: `nil` if it is in the board's name, or nobody is logged in.
+    private nonisolated func person(for use: GrantUse) async throws -> Person? {
+        guard use.principal == .user else { return nil }
+        let session = try await account(use.account).session
+        if let user = try await session.user() {
+            return Person(session: session, name: user.userName, loggedInAt: user.loggedInAt)
         }
+        guard let lock = try await session.lockStatus() else { return nil }
+        return Person(session: session, name: lock.userName, loggedInAt: lock.loggedInAt)
     }
 
     /// Asks a person, and keeps the answer if it is for longer.
     ///
-    /// - Throws: ``GrantError/refused(program:use:)``, ``PromptError``
-    private nonisolated func settle(_ program: LocalProgram, _ asked: GrantUse) async throws {
+    /// - Parameter person: the user whom the question names.
+    /// - Returns: whether the answer is for this once.
+    /// - Throws: ``GrantError/refused(program:use:)``, ``PromptError``, `GatewayError.userRequired` if that user has
+    ///   logged out meanwhile
+    private nonisolated func settle(
+        _ program: LocalProgram, _ asked: GrantUse, _ person: Person?
+    ) async throws -> Bool {
         // What was asked before may have been answered for longer.
         switch grants.decide(program, asked) {
-        case .allowed: return
+        case .allowed: return false
         case .open: break
         case .refused, .missing: throw GrantError.refused(program: program.name, use: asked.text)
         }
-        let question = try await question(program, asked)
+        let question = try question(program, asked, person)
         let patience = Duration.seconds(configuration[GrantsFeature.askSeconds])
         let (answer, answerer) = try await prompts.ask(question, patience: patience) { answer, _, answerer in
             guard case .choice(let choice) = answer else { throw CancellationError() }
             return .right((choice, answerer))
         }
-        guard answer != "once" else { return }
+        // Whoever logged in meanwhile is not the one whom the answer is about.
+        if answer != "never", let person { _ = try await person.session.user(loggedInAt: person.loggedInAt) }
+        guard answer != "once" else { return true }
         var grant = Grant(id: "", subject: program.subject)
         grant.verdict = answer == "never" ? .never : .allow
         grant.principals = asked.principal.map { [$0] } ?? []
@@ -133,19 +168,14 @@ extension Agent {
         if let target = asked.target { grant.hosts = [target.host] } else { (grant.token, grant.paths) = (true, []) }
         _ = try await allow(grant, by: answerer.description)
         guard answer != "never" else { throw GrantError.refused(program: program.name, use: asked.text) }
-    }
-
-    private func userName(at account: AccountName) async -> String? {
-        guard let session = try? self.account(account).session else { return nil }
-        return try? await session.user()?.userName
+        return false
     }
 
     /// - Throws: ``GrantError/notAskable(limit:)`` if the question would not show all that is asked for.
-    private func question(_ program: LocalProgram, _ use: GrantUse) async throws(GrantError) -> PromptQuestion {
-        let name: String =
-            if use.principal == .user { DisplayText.clean(await userName(at: use.account) ?? "the user") } else {
-                "the board"
-            }
+    private nonisolated func question(
+        _ program: LocalProgram, _ use: GrantUse, _ person: Person?
+    ) throws(GrantError) -> PromptQuestion {
+        let name = use.principal == .user ? DisplayText.clean(person?.name ?? "the user") : "the board"
         let scopes = use.scopes.isEmpty ? "" : " for " + use.scopes.sorted().joined(separator: ", ")
         let text = "\(program.name) wants to \(use.text) as \(name)\(scopes)"
         guard text.unicodeScalars.count <= PromptQuestion.textLimit else {

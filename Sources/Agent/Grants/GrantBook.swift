@@ -1,4 +1,5 @@
 import Cryptography
+import FoundationEssentials
 import Gateway
 import Groundwork
 import LocalAPI
@@ -99,6 +100,8 @@ final class GrantBook: Sendable {
     struct Question: Hashable {
         let unit: String?
         let use: GrantUse
+        /// When the user logged in whom the question names; `nil` if it names none.
+        let loggedInAt: Date?
     }
 
     /// The questions about a user's programs, which are asked one after another: a program that wants many things must
@@ -203,11 +206,13 @@ final class Permit: Sendable {
     let use: GrantUse
     /// Whether a person allowed only this.
     let isOnce: Bool
+    /// When the user logged in whom a person was asked about: it is for no other. `nil` for the current user.
+    let loggedInAt: Date?
     private enum Outcome { case revoked, over }
     private let outcome = AsyncCondition<Outcome?>(nil)
 
-    init(_ program: LocalProgram, _ use: GrantUse, isOnce: Bool = false) {
-        (self.program, self.use, self.isOnce) = (program, use, isOnce)
+    init(_ program: LocalProgram, _ use: GrantUse, isOnce: Bool = false, loggedInAt date: Date? = nil) {
+        (self.program, self.use, self.isOnce, loggedInAt) = (program, use, isOnce, date)
     }
 
     var principal: Principal? { use.principal }

@@ -15,11 +15,14 @@ extension Agent {
     /// A wait up to this, in seconds, is waited for while a prompt is open.
     private static let longestWait = 10
 
+    /// - Parameter date: when the user logged in whose session is to be locked; `nil` for the current user.
     /// - Returns: whether this call has locked it.
     /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, what the vault throws
-    nonisolated func lock(_ session: GatewaySession, by passcode: Passcode) async throws -> Bool {
+    nonisolated func lock(
+        _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date? = nil
+    ) async throws -> Bool {
         try await checkConditions()
-        let changed = try await session.lock(by: passcode)
+        let changed = try await session.lock(by: passcode, loggedInAt: date)
         // Before the answer: whoever has it knows that no program gets the user's messages any more.
         for account in await accounts.all where account.session === session {
             await account.link.endLockedSubscriptions()
@@ -28,16 +31,20 @@ extension Agent {
     }
 
     /// - Parameters:
+    ///   - date: when the user logged in whose session is to be unlocked; `nil` for the one that is locked now.
     ///   - answerers: who may give the PIN, if a login by M-Pin is required.
     ///   - step: called with each question and answer.
     ///   - onWait: called before a press of the button is waited for.
     /// - Returns: whether this call has unlocked it.
-    /// - Throws: ``SessionLockError``, `MPinError`, what the vault throws
+    /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, `MPinError`, what the vault throws
     nonisolated func unlock(
-        _ session: GatewaySession, by passcode: Passcode, answerers: PromptQuestion.Answerers = .operators,
+        _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date? = nil,
+        answerers: PromptQuestion.Answerers = .operators,
         step: @escaping @Sendable (LocalEvent) -> Void = { _ in }, onWait: @Sendable () -> Void = {}
     ) async throws -> Bool {
-        guard try await session.lockStatus() != nil else { return false }
+        let current = try await session.lockStatus()?.loggedInAt
+        guard let date = date ?? current else { return false }
+        guard try await session.isLocked(loggedInAt: date) else { return false }
         // Nobody is asked in vain.
         try await session.requireUnlockDue(configuration.unlockPolicy)
         if configuration[LockFeature.needsButton] {
@@ -48,7 +55,7 @@ extension Agent {
         if let person = try await personForUnlocking() {
             _ = try await logInByMPinPrompted(person, MPinWish(), answerers: answerers, step: step)
         }
-        return try await session.unlock(by: passcode, configuration.unlockPolicy)
+        return try await session.unlock(by: passcode, configuration.unlockPolicy, loggedInAt: date)
     }
 
     /// Checks that what unlocking takes can be had, so that nothing is locked for good.
@@ -73,15 +80,17 @@ extension Agent {
         guard try await session.lockStatus() == nil else { return false }
         try await checkConditions()
         try await session.requireLockable()
-        let user = DisplayText.clean(try await session.user()?.userName ?? "the user")
-        let first = try await askPasscode("New passcode for the session of \(user)", answerers, step: step) {
+        guard let user = try await session.user() else { throw GatewayError.userRequired }
+        let name = DisplayText.clean(user.userName ?? "the user")
+        let first = try await askPasscode("New passcode for the session of \(name)", answerers, step: step) {
             .right($0)
         }
         let passcode = try await askPasscode("The same passcode again", answerers, step: step) { again in
             let isSame = again == first
             return isSame ? .right(again) : .wrong(SessionLockError.passcodesDiffer, fault: "the two differ")
         }
-        return try await lock(session, by: try Passcode(passcode))
+        // Another user may have logged in meanwhile.
+        return try await lock(session, by: try Passcode(passcode), loggedInAt: user.loggedInAt)
     }
 
     /// Unlocks by a passcode that a prompt asks for.
@@ -94,7 +103,8 @@ extension Agent {
         return try await askPasscode(text, answerers, attempts: left, step: step) { answer in
             do {
                 return .right(
-                    try await self.unlockAfterWait(session, by: try Passcode(answer), answerers, step: step))
+                    try await self.unlockAfterWait(
+                        session, by: try Passcode(answer), loggedInAt: lock.loggedInAt, answerers, step: step))
             } catch let error as SessionLockError {
                 switch error {
                 case .passcodeWrong, .passcodeInvalid: return .wrong(error, fault: error.message)
@@ -105,7 +115,7 @@ extension Agent {
     }
 
     private nonisolated func unlockAfterWait(
-        _ session: GatewaySession, by passcode: Passcode, _ answerers: PromptQuestion.Answerers,
+        _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date, _ answerers: PromptQuestion.Answerers,
         step: @escaping @Sendable (LocalEvent) -> Void
     ) async throws -> Bool {
         @Sendable func askPress() {
@@ -113,13 +123,15 @@ extension Agent {
         }
         let wait: Int
         do {
-            return try await unlock(session, by: passcode, answerers: answerers, step: step, onWait: askPress)
+            return try await unlock(
+                session, by: passcode, loggedInAt: date, answerers: answerers, step: step, onWait: askPress)
         } catch SessionLockError.tooSoon(let seconds) {
             guard seconds <= Self.longestWait else { throw SessionLockError.tooSoon(seconds: seconds) }
             wait = seconds
         }
         try await Task.sleep(for: .seconds(wait))
-        return try await unlock(session, by: passcode, answerers: answerers, step: step, onWait: askPress)
+        return try await unlock(
+            session, by: passcode, loggedInAt: date, answerers: answerers, step: step, onWait: askPress)
     }
 
     private nonisolated func askPasscode<Value: Sendable>(

@@ -21,14 +21,14 @@ extension Agent {
             return { body, writer in
                 let permit = try await self.permit(program, use)
                 try await permit.run(of: self.grants) {
-                    try await self.forward(request, body, writer, as: permit.principal)
+                    try await self.forward(request, body, writer, by: permit)
                 }
             }
         }
     }
 
     private nonisolated func forward(
-        _ request: ForwardRequest, _ body: RelayBody, _ writer: RelayWriter, as principal: Principal?
+        _ request: ForwardRequest, _ body: RelayBody, _ writer: RelayWriter, by permit: Permit
     ) async throws {
         let account = request.account
         let link = try await self.account(account).link
@@ -39,9 +39,9 @@ extension Agent {
         try await Self.take(body, into: &call)
         let session = link.session
         let prepared = call
-        let answer = try await session.acting(as: principal) { principal in
+        let answer = try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in
             var call = prepared
-            call.principal = principal
+            (call.principal, call.loggedInAt) = (principal, permit.loggedInAt)
             return try await session.open(call)
         }
         writer.begin(

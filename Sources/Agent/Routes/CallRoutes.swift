@@ -39,7 +39,7 @@ extension Agent {
             let session = try await self.account(of: request).session
             return try await permit.run(of: self.grants) {
                 let (response, principal) = try await self.answer(
-                    to: asked, as: permit.principal, by: session, for: request.peer.uid)
+                    to: asked, by: permit, at: session, for: request.peer.uid)
                 try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
                 return .json(.object(response.wholeReport(as: principal)))
             }
@@ -71,20 +71,20 @@ extension Agent {
             let permit = try await self.permit(request, asked)
             let session = try await self.account(of: request).session
             let exchange = CallExchange(
-                asked: asked, principal: permit.principal, session: session, uploads: self.uploads,
-                prompts: self.prompts, uid: request.peer.uid)
+                asked: asked, permit: permit, session: session, uploads: self.uploads, prompts: self.prompts,
+                uid: request.peer.uid)
             return .stream { writer in try await permit.run(of: self.grants) { try await exchange.run(writer) } }
         }
     }
 
     /// - Returns: the answer, and in whose name it was asked for; `nil` for a public call.
     private nonisolated func answer(
-        to asked: CallRequest, as principal: Principal?, by session: GatewaySession, for uid: UInt32
+        to asked: CallRequest, by permit: Permit, at session: GatewaySession, for uid: UInt32
     ) async throws -> (HTTPResponse, Principal?) {
         guard !asked.call.isPublic else { return (try await session.call(asked.call), nil) }
-        return try await session.acting(as: principal) { principal in
+        return try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in
             var call = asked.call
-            call.principal = principal
+            (call.principal, call.loggedInAt) = (principal, permit.loggedInAt)
             call.passwordAsker = asked.asker(at: self.prompts, uid: uid)
             return (try await session.call(call), principal)
         }
@@ -111,8 +111,8 @@ extension Agent {
 /// A call whose body and answer pass through the agent in pieces: little of them is in memory at any time.
 struct CallExchange: Sendable {
     let asked: CallRequest
-    /// Whose token is used; `nil` for that of whoever serves a program that does not say.
-    let principal: Principal?
+    /// In whose name.
+    let permit: Permit
     let session: GatewaySession
     let uploads: UploadDesk
     let prompts: PromptDesk
@@ -140,9 +140,9 @@ struct CallExchange: Sendable {
     }
 
     private func protected(_ writer: StreamWriter, _ number: String) async throws -> (CallAnswer, Principal?) {
-        try await session.acting(as: principal) { principal in
+        try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in
             var call = feeding(asked.call, writer, number)
-            call.principal = principal
+            (call.principal, call.loggedInAt) = (principal, permit.loggedInAt)
             call.passwordAsker = asked.asker(at: prompts, uid: uid) { event in
                 let report = event.report
                 _ = await writer.send(LocalEvent(name: report.name, data: .object(report.fields)))

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 import Groundwork
 public import OAuth
 
@@ -16,13 +17,15 @@ extension GatewaySession {
     ///
     /// Work in the name of a user waits for a login where nobody is logged in, if somebody may be asked for it.
     ///
-    /// - Parameter named: without it, unless the flow demands a user, work that finds that the user's login has ended
-    ///   is done in the board's name: as it would have been a moment later.
+    /// - Parameters:
+    ///   - named: without it, unless the flow demands a user, work that finds that the user's login has ended is done in
+    ///     the board's name: as it would have been a moment later.
+    ///   - date: when the user logged in, if `work` is for no other: then it does not wait for a login.
     public func acting<Value: Sendable>(
-        as named: Principal?, _ work: (Principal) async throws -> Value
+        as named: Principal?, loggedInAt date: Date? = nil, _ work: (Principal) async throws -> Value
     ) async throws -> Value {
         if let principal = named ?? (flow == .user ? .user : nil) {
-            return try await demandingUser(for: Need(principal: principal), loggedInAt: nil) {
+            return try await demandingUser(for: Need(principal: principal), loggedInAt: date) {
                 try await work(principal)
             }
         }
@@ -40,12 +43,13 @@ extension GatewaySession {
     /// - Parameters:
     ///   - scope: scopes needed beyond the configured ones, separated by blanks.
     ///   - refreshing: whether to obtain a new one, though the old one is still valid.
+    ///   - date: when the user logged in whose token it is; `nil` for the current user.
     /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` for a user's when nobody is logged in.
     public func accessToken(
-        of principal: Principal, scope: String?, refreshing: Bool = false
+        of principal: Principal, scope: String?, refreshing: Bool = false, loggedInAt date: Date? = nil
     ) async throws -> AccessToken {
         let need = Need(principal: principal, scope: scope)
-        if principal == .user { try await calls.user(loggedInAt: nil) }
+        if principal == .user { try await calls.user(loggedInAt: date) }
         if refreshing {
             // A user whose only token is dropped is logged out.
             let held = try await store.holdings()[principal]
@@ -54,7 +58,9 @@ extension GatewaySession {
             }
             try await operations.recover(.dropAccessToken, of: principal, since: store.state().revision)
         }
-        guard let token = try await operations.ready(for: need).holdings[principal].access else {
+        let held = try await operations.ready(for: need).holdings
+        if principal == .user, let date, held.user?.isLogIn(of: date) != true { throw GatewayError.userRequired }
+        guard let token = held[principal].access else {
             throw principal == .user ? GatewayError.userRequired : .noGrantApplies
         }
         return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 import Groundwork
 
 /// The lock of the user's session (MAG 12.3). While it is locked, everything in the user's name is refused with
@@ -6,6 +7,14 @@ extension GatewaySession {
     /// - Returns: `nil` while no session is locked.
     /// - Throws: what the vault throws.
     public func lockStatus() async throws -> SessionLockStatus? { try await store.holdings().lock?.status }
+
+    /// Whether the session of the user who logged in at `date` is locked.
+    ///
+    /// - Throws: ``SessionLockError/locked(userName:)`` if another user's is, ``GatewayError/userRequired`` if that login
+    ///   has ended, what the vault throws.
+    public func isLocked(loggedInAt date: Date) async throws -> Bool {
+        try await store.holdings().lock(loggedInAt: date) != nil
+    }
 
     /// - Throws: ``SessionLockError/locked(userName:)``, what the vault throws.
     public func requireUnlocked() async throws { try await store.holdings().requireUnlocked() }
@@ -20,23 +29,30 @@ extension GatewaySession {
     /// Locks the session of the logged-in user: the tokens are revoked and deleted, the id_token is sealed. A locked
     /// session stays locked by the passcode that it was locked by.
     ///
+    /// - Parameter date: when the user logged in whose session is to be locked; `nil` for the current user. A person who
+    ///   was asked for a passcode has chosen it for no other.
     /// - Returns: whether this call has locked it.
     /// - Throws: ``SessionLockError``, ``GatewayError/userRequired``, what the vault throws.
-    public func lock(by passcode: Passcode) async throws -> Bool {
-        guard try await lockStatus() == nil else { return false }
-        try await operations.run(.lock(operations.nextNumber())) { try await $0.locks.lock(by: passcode, in: $1) }
+    public func lock(by passcode: Passcode, loggedInAt date: Date? = nil) async throws -> Bool {
+        guard try await store.holdings().lock(loggedInAt: date) == nil else { return false }
+        try await operations.run(.lock(operations.nextNumber())) {
+            try await $0.locks.lock(by: passcode, loggedInAt: date, in: $1)
+        }
         return true
     }
 
     /// Restores the session. If it has ended meanwhile, or the passcode was wrong too often, it is given up.
     ///
+    /// - Parameter date: when the user logged in whose session is to be unlocked; `nil` for whichever is locked.
     /// - Returns: whether this call has unlocked it.
-    /// - Throws: ``SessionLockError``, what the vault throws.
-    public func unlock(by passcode: Passcode, _ policy: UnlockPolicy = UnlockPolicy()) async throws -> Bool {
-        guard try await lockStatus() != nil else { return false }
+    /// - Throws: ``SessionLockError``, ``GatewayError/userRequired`` if that login has ended, what the vault throws.
+    public func unlock(
+        by passcode: Passcode, _ policy: UnlockPolicy = UnlockPolicy(), loggedInAt date: Date? = nil
+    ) async throws -> Bool {
+        guard try await store.holdings().lock(loggedInAt: date) != nil else { return false }
         do {
             try await operations.run(.unlock(operations.nextNumber())) {
-                try await $0.locks.unlock(by: passcode, policy, in: $1)
+                try await $0.locks.unlock(by: passcode, policy, loggedInAt: date, in: $1)
             }
         } catch let error as SessionLockError {
             events.send(.sessionLock(.didFailToUnlock(error)))
@@ -45,13 +61,13 @@ extension GatewaySession {
         return true
     }
 
-    /// Checks that ``unlock(by:_:)`` would try a passcode now, before a person does anything else for it.
+    /// Checks that ``unlock(by:_:loggedInAt:)`` would try a passcode now, before a person does anything else for it.
     ///
     /// - Throws: ``SessionLockError/tooSoon(seconds:)``, what the vault throws.
     public func requireUnlockDue(_ policy: UnlockPolicy) async throws {
         guard let lock = try await store.holdings().lock else { return }
         do throws(SessionLockError) {
-            try lock.requireDue(policy, at: store.clocks.date())
+            try operations.parts.locks.requireDue(lock, policy)
         } catch {
             events.send(.sessionLock(.didFailToUnlock(error)))
             throw error

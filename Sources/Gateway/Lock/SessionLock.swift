@@ -17,15 +17,19 @@ struct SessionLock: Sendable, Equatable {
     /// The refresh token while the gateway has not revoked it, which is its only use.
     var leftOver: SecretBytes?
 
+    /// Whether it is of the login at that time. Storing a date loses its last bits.
+    func isLogIn(of date: Date) -> Bool { abs(loggedInAt.timeIntervalSince(date)) < 0.001 }
+
     var status: SessionLockStatus {
         SessionLockStatus(
             userName: userName, loggedInAt: loggedInAt, lockedAt: lockedAt, sessionEnds: sessionEnds,
             failures: failures, hasLeftOverToken: leftOver != nil)
     }
 
+    /// - Parameter waited: for how many seconds people have waited at least, whatever the dates say.
     /// - Throws: ``SessionLockError/tooSoon(seconds:)`` during the wait after a wrong passcode.
-    func requireDue(_ policy: UnlockPolicy, at now: Date) throws(SessionLockError) {
-        let wait = policy.wait(failures: failures, last: lastFailure, at: now)
+    func requireDue(_ policy: UnlockPolicy, at now: Date, waited: Double) throws(SessionLockError) {
+        let wait = policy.wait(failures: failures, last: lastFailure, at: now, waited: waited)
         guard wait <= 0 else { throw .tooSoon(seconds: Int(wait.rounded(.up))) }
     }
 }
@@ -56,11 +60,13 @@ public struct UnlockPolicy: Sendable, Equatable {
 
     public init(attempts: Int = 10, delay: Double = 1) { (self.attempts, self.delay) = (attempts, delay) }
 
-    /// How long to wait before the next attempt, in seconds. A clock that was set back does not make it longer than it
-    /// was at first.
-    func wait(failures: Int, last: Date?, at now: Date) -> Double {
+    /// How long to wait before the next attempt, in seconds.
+    ///
+    /// - Parameter waited: for how many seconds people have waited at least. Dates alone would keep them out for as long
+    ///   as the clock is behind the last attempt, or stands still.
+    func wait(failures: Int, last: Date?, at now: Date, waited: Double) -> Double {
         guard failures > 0, let last else { return 0 }
         let whole = min(delay * Double(1 << min(failures - 1, 16)), Self.longestWait)
-        return min(max(whole - now.timeIntervalSince(last), 0), whole)
+        return max(whole - max(now.timeIntervalSince(last), waited), 0)
     }
 }

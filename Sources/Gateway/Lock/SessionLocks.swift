@@ -12,6 +12,12 @@ struct SessionLocks: Sendable {
     let initialization: ClientInitialization
     let tokens: Tokens
     let sealer = SessionSealer()
+    private let wait: UnlockWait
+
+    init(store: HoldingsStore, initialization: ClientInitialization, tokens: Tokens) {
+        (self.store, self.initialization, self.tokens) = (store, initialization, tokens)
+        wait = UnlockWait(since: store.clocks.uptime())
+    }
 
     private var label: String { "latchkey session lock 1 \(store.configuration.identity.scope)" }
 
@@ -21,10 +27,11 @@ struct SessionLocks: Sendable {
     ///
     /// An unreachable gateway does not prevent it: the refresh token is then kept to be revoked later.
     ///
+    /// - Parameter date: when the user logged in whose session is locked; `nil` for the current user.
     /// - Throws: ``SessionLockError``, ``GatewayError/userRequired``, `CryptographyError`, what the vault throws.
-    func lock(by passcode: Passcode, in operation: borrowing Operation) async throws {
+    func lock(by passcode: Passcode, loggedInAt date: Date?, in operation: borrowing Operation) async throws {
         let held = try await store.holdings()
-        guard held.lock == nil else { return }
+        guard try held.lock(loggedInAt: date) == nil else { return }
         let user = try held.lockableUser(at: store.clocks.date())
         let content = SecretBytes(HoldingsDocument.content(of: user.sealable).bytes)
         let sealed = try await sealer.seal(content, with: passcode, label: label)
@@ -74,15 +81,19 @@ struct SessionLocks: Sendable {
     /// Restores the session; the next call obtains tokens by the id_token. Every attempt is counted on disk before it
     /// is made, so that ending the agent gives none back.
     ///
-    /// - Throws: ``SessionLockError``, `CryptographyError`, what the vault throws.
-    func unlock(by passcode: Passcode, _ policy: UnlockPolicy, in operation: borrowing Operation) async throws {
-        guard let lock = try await store.holdings().lock else { return }
+    /// - Parameter date: when the user logged in whose session is unlocked; `nil` for whichever is locked.
+    /// - Throws: ``SessionLockError``, ``GatewayError/userRequired``, `CryptographyError`, what the vault throws.
+    func unlock(
+        by passcode: Passcode, _ policy: UnlockPolicy, loggedInAt date: Date?, in operation: borrowing Operation
+    ) async throws {
+        guard let lock = try await store.holdings().lock(loggedInAt: date) else { return }
         let now = store.clocks.date()
         guard lock.failures < policy.attempts else {
             try await remove(in: operation)
             throw SessionLockError.attemptsUsedUp
         }
-        try lock.requireDue(policy, at: now)
+        try requireDue(lock, policy)
+        wait.begin(at: store.clocks.uptime())
         try await store.update(in: operation) {
             $0.lock?.failures += 1
             $0.lock?.lastFailure = now
@@ -109,6 +120,12 @@ struct SessionLocks: Sendable {
         killPoint("unlock-committed")
     }
 
+    /// - Throws: ``SessionLockError/tooSoon(seconds:)``
+    func requireDue(_ lock: SessionLock, _ policy: UnlockPolicy) throws(SessionLockError) {
+        let clocks = store.clocks
+        try lock.requireDue(policy, at: clocks.date(), waited: wait.length(at: clocks.uptime()))
+    }
+
     // MARK: Removing
 
     /// Gives up the locked session here; the gateway, which has revoked the tokens, is asked for nothing more.
@@ -125,6 +142,21 @@ extension Holdings {
     /// - Throws: ``SessionLockError/locked(userName:)`` while the user's session is locked.
     func requireUnlocked() throws(SessionLockError) {
         if let lock { throw .locked(userName: lock.userName) }
+    }
+
+    /// The lock, if there is one.
+    ///
+    /// - Parameter date: when the user logged in whose session it has to be, locked or not; `nil` for any user.
+    /// - Throws: ``SessionLockError/locked(userName:)`` if it is of another login, ``GatewayError/userRequired`` if
+    ///   nothing is locked and the login has ended.
+    func lock(loggedInAt date: Date?) throws -> SessionLock? {
+        guard let date else { return lock }
+        if let lock {
+            guard lock.isLogIn(of: date) else { throw SessionLockError.locked(userName: lock.userName) }
+        } else if user?.isLogIn(of: date) != true {
+            throw GatewayError.userRequired
+        }
+        return lock
     }
 
     /// The user, if there is a session that can be locked.

@@ -175,7 +175,8 @@ public final class GatewaySession: Sendable {
         }
     }
 
-    /// Makes a call with all that a caller may set. Nobody is asked to log in for it: ``acting(as:_:)`` does that.
+    /// Makes a call with all that a caller may set. Nobody is asked to log in for it: ``acting(as:loggedInAt:_:)`` does
+    /// that.
     public func call(_ call: APICall) async throws -> HTTPResponse { try await calls.call(call) }
 
     /// Makes a call, and returns as soon as the head of a successful answer is there; the body follows in pieces. The

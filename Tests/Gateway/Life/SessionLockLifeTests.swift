@@ -131,9 +131,9 @@ struct SessionLockLifeTests {
             }
             #expect(try await attempt("1111") == .passcodeWrong(attemptsLeft: 2))
             try await waits(300...400)
-            // A clock that is set back does not keep a person out for longer.
+            // Where the clock went back, the whole wait begins again with the process: how long it was off is unknown.
             bench.time.set(by: -7200)
-            try await waits(400...400)
+            try await waits(300...400)
             bench.time.set(by: 7200 + 401)
             #expect(try await attempt("1111") == .passcodeWrong(attemptsLeft: 1))
             bench.time.set(by: 401)
@@ -147,6 +147,92 @@ struct SessionLockLifeTests {
             #expect(try await !bench.records().contains("user-lock"))
             #expect(await log.names() == ["session-lock-did-remove", "session-did-fail-to-unlock"])
             try await session.logIn("alice")
+        }
+    }
+
+    @Test("the wait after a wrong passcode passes also where the clock went back, across a restart or not")
+    func clockWentBack() async throws {
+        try await withBench { bench in
+            _ = try await locked(at: bench)
+            let policy = UnlockPolicy(attempts: 3, delay: 400)
+            let session = bench.session()
+            let wrong = await lockFailure { try await session.unlock(by: passcode("1111"), policy) }
+            #expect(wrong == .passcodeWrong(attemptsLeft: 2))
+            bench.time.set(by: -3600)
+            let restarted = bench.session()
+            for session in [session, restarted] {
+                guard case .tooSoon(300...400)? = await lockFailure({ try await session.requireUnlockDue(policy) })
+                else {
+                    Issue.record("it did not wait")
+                    continue
+                }
+            }
+            bench.time.pass(200)
+            guard case .tooSoon(100...200)? = await lockFailure({ try await restarted.requireUnlockDue(policy) })
+            else {
+                Issue.record("it did not wait, or for too long")
+                return
+            }
+            bench.time.pass(201)
+            try await session.requireUnlockDue(policy)
+            #expect(try await restarted.unlock(by: passcode(), policy))
+        }
+    }
+
+    @Test("the wait passes also while the best known time stands still")
+    func clockStandsStill() async throws {
+        try await withBench { bench in
+            _ = try await locked(at: bench)
+            let (policy, floor) = (UnlockPolicy(attempts: 3, delay: 400), Date())
+            let session = bench.session(clock: { floor })
+            _ = await lockFailure { try await session.unlock(by: passcode("1111"), policy) }
+            bench.time.pass(300)
+            guard case .tooSoon(1...100)? = await lockFailure({ try await session.requireUnlockDue(policy) }) else {
+                Issue.record("it did not wait, or for too long")
+                return
+            }
+            bench.time.pass(101)
+            #expect(try await session.unlock(by: passcode(), policy))
+        }
+    }
+
+    @Test("a lock that was asked for one login locks no other, and what unlocks one unlocks no other")
+    func otherLogin() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            let alice = try #require(try await session.user()).loggedInAt
+            try await session.logIn("bob")
+            #expect(
+                await failure { try await session.lock(by: passcode(), loggedInAt: alice) } == .userRequired)
+            let bob = try #require(try await session.user())
+            #expect(bob.userName == "bob" && bob.hasIDToken)
+            #expect(try await session.lock(by: passcode(), loggedInAt: bob.loggedInAt))
+            #expect(try await !session.lock(by: passcode(), loggedInAt: bob.loggedInAt))
+            let locked = SessionLockError.locked(userName: "bob")
+            #expect(await lockFailure { try await session.lock(by: passcode(), loggedInAt: alice) } == locked)
+            #expect(await lockFailure { try await session.unlock(by: passcode(), loggedInAt: alice) } == locked)
+            #expect(try await session.lockStatus()?.failures == 0)
+            // As a restart reads it: storing a date loses its last bits.
+            let restarted = bench.session()
+            #expect(try await restarted.unlock(by: passcode(), loggedInAt: bob.loggedInAt))
+            #expect(try await !restarted.unlock(by: passcode(), loggedInAt: bob.loggedInAt))
+            #expect(
+                await failure { try await restarted.unlock(by: passcode(), loggedInAt: alice) } == .userRequired)
+        }
+    }
+
+    @Test("a token of the user is that of the login that it is asked for")
+    func tokenOfLogin() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            let alice = try #require(try await session.user()).loggedInAt
+            _ = try await session.accessToken(of: .user, scope: nil, loggedInAt: alice)
+            try await session.logIn("bob")
+            #expect(
+                await failure { try await session.accessToken(of: .user, scope: nil, loggedInAt: alice) }
+                    == .userRequired)
         }
     }
 
@@ -248,8 +334,8 @@ struct SessionLockLifeTests {
     func waits(failures: Int, seconds: Double) {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let policy = UnlockPolicy(attempts: 100, delay: 1)
-        #expect(policy.wait(failures: failures, last: now, at: now) == seconds)
-        #expect(policy.wait(failures: failures, last: now, at: now + seconds) == 0)
-        #expect(policy.wait(failures: failures, last: now, at: now - 10_000) == seconds)
+        #expect(policy.wait(failures: failures, last: now, at: now, waited: 0) == seconds)
+        #expect(policy.wait(failures: failures, last: now, at: now + seconds, waited: 0) == 0)
+        #expect(policy.wait(failures: failures, last: now, at: now - 10_000, waited: seconds) == 0)
     }
 }

@@ -19,12 +19,12 @@ struct Bench: Sendable {
     /// A session as a start of the agent makes one.
     func session(
         _ configuration: GatewayConfiguration? = nil, hosts: [HostSecurity] = [],
-        options: SessionOptions = SessionOptions()
+        options: SessionOptions = SessionOptions(), clock: (@Sendable () -> Date)? = nil
     ) -> GatewaySession {
         GatewaySession(
             configuration: configuration ?? self.configuration, vault: vault, client: client,
             board: DeviceDescription(name: "bench", model: "Test Board"), hosts: HostList(hosts),
-            options: options, clock: time.clock, uptime: time.uptime)
+            options: options, clock: clock ?? time.clock, uptime: time.uptime)
     }
 
     /// A session after a person enrolled the board here again.
