@@ -135,7 +135,7 @@ struct PacketGateTests {
         let window = (1...31).flatMap { exactly($0, bytes) }
         #expect(passed(window, limit: limit, asking: 65_536) == window)
         let over = passed(window + exactly(32, bytes), limit: limit, asking: 65_536)
-        #expect(over.count == window.count + 6 && over.suffix(6) == [0x34, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
+        #expect(over.dropFirst(window.count).prefix(6) == [0x34, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
         let released = window + release(9) + exactly(32, bytes)
         #expect(passed(released, limit: limit, asking: 65_536) == released)
     }

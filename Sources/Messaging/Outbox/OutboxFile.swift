@@ -176,7 +176,7 @@ final class OutboxFile: OutboxStore {
                     id: message.id,
                     message: OutgoingMessage(
                         topic: message.topic, payload: scan.payload(of: message), flags: message.flags),
-                    acceptedAt: Date(milliseconds: message.acceptedAt)))
+                    stamp: message.stamp))
             left -= message.size
         }
         return (messages, false)
