@@ -198,7 +198,9 @@ struct OutputTests {
         #expect(taken == 1)
     }
 
-    @Test("also what needs no daemon fails when nobody can read it", arguments: ["--version", "--help", "explain 990"])
+    @Test(
+        "a command that needs no daemon fails, too, when nobody can read its output",
+        arguments: ["--version", "--help", "explain 990"])
     func everyCommand(arguments: String) async throws {
         let ended = try await shell(
             #""$0" "$@" >/dev/full"#, arguments.split(separator: " ").map(String.init))
