@@ -60,11 +60,14 @@ class Commands:
         at, rest = self.roots[given[0]], given[1:]
         while rest and (sub := self.sub(at, rest[0])):
             at, rest = sub, rest[1:]
-        if rest and at.get("subcommands") and not at.get("defaultSubcommand") and not rest[0].startswith("-"):
-            # A word in capitals stands for any of them.
-            return None if rest[0].isupper() or rest[0] == "…" else f"there is no subcommand {rest[0]}"
+        group = at
         while at.get("defaultSubcommand") and (default := self.sub(at, at["defaultSubcommand"])):
             at = default
+        # A word may be an argument of the subcommand that is meant without one.
+        takes = at is not group and any(a["kind"] == "positional" for a in at.get("arguments", []))
+        if rest and group.get("subcommands") and not takes and not rest[0].startswith("-"):
+            # A word in capitals stands for any of them.
+            return None if rest[0].isupper() or rest[0] == "…" else f"there is no subcommand {rest[0]}"
         return self.arguments(at, rest)
 
     @staticmethod
