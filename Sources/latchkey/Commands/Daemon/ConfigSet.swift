@@ -15,7 +15,7 @@ extension ConfigCommand {
                 'config add' makes one, and 'config unset' takes one out.
 
                   $ latchkey config set broker.host broker.example
-                  $ latchkey config set api.operate alice @wheel
+                  $ latchkey config set api.operate @sudo @adm
                   $ latchkey config set proximity.least_signal -- -70
                   $ latchkey config set broker.host --default
                   $ latchkey config set actions.lamp.retries 5
