@@ -31,12 +31,26 @@ final class InboxFile {
     /// opened, and kept up with each change: no change takes longer for what waits.
     private(set) var statuses: [String: InboxStatus] = [:]
 
+    /// - Parameter checkingAll: whether a large file is checked as a whole, too.
     /// - Returns: the path of a damaged file that was set aside, if there was one.
-    static func open(at path: String) throws(StorageError) -> (file: InboxFile, setAside: String?) {
+    static func open(
+        at path: String, checkingAll: Bool = false
+    ) throws(StorageError) -> (file: InboxFile, setAside: String?) {
+        var options = Database.Options()
+        if checkingAll { options.checkedBytes = .max }
         let earlier = SetAsideFiles.paths(of: path)
         defer { SetAsideFiles.limit(earlier, of: path) }
-        let (database, setAside) = try Database.openSettingAsideDamage(path: path, migrations: migrations)
-        return (try InboxFile(database), setAside)
+        let (database, setAside) = try Database.openSettingAsideDamage(
+            path: path, migrations: migrations, options: options)
+        do throws(StorageError) {
+            return (try InboxFile(database), setAside)
+        } catch {
+            database.close()
+            guard error.isDamage, setAside == nil else { throw error }
+            // Damage of a large file shows when its messages are counted.
+            let setAside = try Database.setAside(path)
+            return (try InboxFile(Database(path: path, migrations: migrations, options: options)), setAside)
+        }
     }
 
     private init(_ database: Database) throws(StorageError) {

@@ -53,6 +53,8 @@ public final actor InboxStore {
     private var file: InboxFile?
     private var isOpening = true
     private var isClosed = false
+    /// Whether damage has shown: then the whole file is checked at the next opening, however large it is.
+    private var isSuspect = false
     /// What happened when this was opened.
     public private(set) var newsOfOpening: [InboxEvent] = []
     /// As of the last transaction; nothing while the file is closed.
@@ -107,7 +109,8 @@ public final actor InboxStore {
     private func opened() throws(StorageError) -> InboxFile {
         if let file { return file }
         guard !isClosed else { throw .closed(path: path) }
-        let (file, setAside) = try InboxFile.open(at: path)
+        let (file, setAside) = try InboxFile.open(at: path, checkingAll: isSuspect)
+        isSuspect = false
         if let setAside { note(.setAside(path: setAside)) }
         let dropped = try file.claim(for: owner)
         if dropped > 0 { note(.formerIdentity(count: dropped)) }
@@ -163,7 +166,9 @@ public final actor InboxStore {
     private func closed(after error: any Error) -> MessagingError {
         file?.database.close()
         file = nil
-        return .inboxUnusable(error as? StorageError ?? .refused(path: path, reason: "\(error)"))
+        let fault = error as? StorageError ?? .refused(path: path, reason: "\(error)")
+        if fault.isDamage { isSuspect = true }
+        return .inboxUnusable(fault)
     }
 
     // MARK: Keeping
