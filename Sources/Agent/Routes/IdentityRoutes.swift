@@ -50,8 +50,7 @@ extension Agent {
                 answer: Self.registrationSchema)
         ) { request in
             _ = try RequestBody(request)
-            let count = try await self.account(of: request).link.deregister()
-            return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
+            return .json(try await self.account(of: request).link.deregister().report)
         }
         router.on(
             "POST", "/v1/reset", needs: .operate,
@@ -60,8 +59,7 @@ extension Agent {
                 answer: Self.registrationSchema)
         ) { request in
             _ = try RequestBody(request)
-            let count = try await self.account(of: request).link.reset()
-            return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
+            return .json(try await self.account(of: request).link.reset().report)
         }
     }
 
@@ -70,6 +68,7 @@ extension Agent {
             [
                 "registration": .registration,
                 "discarded": .integer("messages that waited for the broker, and were deleted"),
-            ], required: ["registration", "discarded"])
+                "discardedUnread": .integer("messages of inboxes that nobody had acknowledged, and were deleted"),
+            ], required: ["registration", "discarded", "discardedUnread"])
     }
 }
