@@ -17,12 +17,14 @@ extension Agent {
         ) { request in
             let body = try RequestBody(request)
             let account = try request.accountName()
-            // Checked before the URL is used, because it works only once.
+            // Checked before the URL is used, because it works only once. Whose it is, only the document says for sure.
             try await self.checkRoom(for: account)
             let registers = try body.bool("register", default: true)
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
-                gateway = try await Enrollment(url: url).fetch(
+                let enrollment = try Enrollment(url: url)
+                try await self.checkIsOnlyOne(account, at: enrollment.isLikely(of:))
+                gateway = try await enrollment.fetch(
                     using: self.client, nameCheck: self.configuration.gateway.nameCheck,
                     judgedAt: { [time = self.time] in time.now })
                 killPoint("enrollment-answered")
