@@ -50,6 +50,8 @@ public enum LocalAPIError: Explained, Equatable {
     /// The socket's mode does not let this user connect.
     case socketForbidden(path: String)
     case noAnswer(reason: String)
+    /// The connection ended in the middle of an answer.
+    case daemonEnded
     case cancelled
     /// The error that the daemon answered with, unchanged.
     case remote(status: Int, Explanation)
@@ -180,6 +182,11 @@ public enum LocalAPIError: Explained, Equatable {
             Explanation(
                 "local-api.no-answer", .notRunning, "no answer from the daemon: \(reason)",
                 remedy: "check the daemon's log: journalctl -u latchkey")
+        case .daemonEnded:
+            Explanation(
+                "local-api.daemon-ended", .notRunning,
+                "the daemon ended or was stopped before its answer was complete",
+                remedy: "see how it ended: systemctl status latchkey; and its log: journalctl -u latchkey")
         case .cancelled: Explanation("local-api.cancelled", .cancelled, "the request to the daemon was canceled")
         case .remote(_, let explanation): explanation
         }
@@ -209,7 +216,7 @@ public enum LocalAPIError: Explained, Equatable {
         .consoleRequestForeign(reason: "REASON"), .consoleSessionMissing, .consoleTokenRefused,
         .cannotListenOnAddress("ADDRESS", reason: "REASON"), .hostForeign(allowed: ["127.0.0.1:PORT"]), .tokenRefused,
         .daemonNotRunning(path: LocalClient.standardSocketPath), .socketForbidden(path: "PATH"),
-        .noAnswer(reason: "REASON"),
+        .noAnswer(reason: "REASON"), .daemonEnded,
         .cancelled, .remote(status: 500, remoteWithoutError(status: 500)),
     ]
 

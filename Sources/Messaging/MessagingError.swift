@@ -21,6 +21,8 @@ public enum MessagingError: Explained, Equatable {
     case outboxUnusable(StorageError)
     case outboxClosed(path: String)
     case noSuchInbox(String)
+    /// No message has the number that was to be acknowledged; `newest` is that of the newest that waits.
+    case messageNotThere(Int64, inbox: String, newest: Int64?)
     /// There is another one of that name.
     case inboxExists(String)
     /// There are as many added ones as there may be.
@@ -108,6 +110,13 @@ public enum MessagingError: Explained, Equatable {
             Explanation(
                 "messaging.no-such-inbox", .notFound, "there is no inbox \"\(name)\"",
                 remedy: "list them with: latchkey inbox; [[inbox]] in the settings and latchkey inbox add make them")
+        case .messageNotThere(let id, let name, let newest):
+            Explanation(
+                "messaging.message-not-there", .notFound,
+                "inbox \(name) has no message \(id), "
+                    + (newest.map { "the newest that waits is \($0)" } ?? "and none waits")
+                    + "; nothing was acknowledged",
+                remedy: "give the number of a message that was read: latchkey inbox read \(name)")
         case .inboxExists(let name):
             Explanation(
                 "messaging.inbox-exists", .conflict, "there is an inbox \(name) already, with another filter or limits",
@@ -212,6 +221,7 @@ public enum MessagingError: Explained, Equatable {
             .payloadTooLarge(bytes: 2_000_000, limit: 262_144), .emptyPayload, .outboxFull(limitBytes: 67_108_864),
             .outboxShareFull(limitBytes: 33_554_432), .noSuchDeadLetter(7), .outboxUnusable(.full(path: "PATH")),
             .outboxClosed(path: "PATH"), .noSuchInbox("NAME"), .inboxExists("NAME"),
+            .messageNotThere(99, inbox: "NAME", newest: 17), .messageNotThere(99, inbox: "NAME", newest: nil),
             .tooManyInboxes(limit: 32), .tooManyFormerInboxes(limit: 256), .inboxUnusable(.full(path: "PATH")),
             .credentialsUnavailable(Explanation("CAUSE", .unreachable, "REASON")),
             .cannotConnect(broker, reason: "REASON"), .tlsRefused(broker, .pinMismatch),

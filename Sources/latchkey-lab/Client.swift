@@ -7,8 +7,8 @@ struct Client: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a second client, for mosquitto_pub and mosquitto_sub.",
         discussion: """
-            Registers a device at the lab and writes ca.pem, cert.pem and key.pem. Calling again with the same name
-            replaces it. A broker keeps one connection per client id, so make two clients to send and
+            Registers a device at the lab and writes ca.pem, cert.pem and key.pem. Calling again with the same name \
+            replaces it. A broker keeps one connection per client id, so make two clients to send and \
             receive at the same time.
             """)
 

@@ -18,10 +18,10 @@ struct LatchkeyLab: AsyncParsableCommand {
             $ latchkey-lab enroll
             https://localhost:8443/connect/device/config?sessionData=eyJ…&subjectKeyHash=9pA…%3D
 
-            Only the user who started the lab can control it: the commands read its admin token from a file of
+            Only the user who started the lab can control it: the commands read its admin token from a file of \
             that user.
 
-            Exit status (sysexits.h): 64 wrong use, 65 the lab refused the input, 69 no lab is running or it cannot
+            Exit status (sysexits.h): 64 wrong use, 65 the lab refused the input, 69 no lab is running or it cannot \
             start its parts, 77 the admin token is missing, 78 the lab's environment is at fault.
             """,
         version: Release.version,

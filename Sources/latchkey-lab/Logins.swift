@@ -5,7 +5,7 @@ struct Logins: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the logins that boards have started, or decide about one.",
         discussion: """
-            A login waits until a user authorizes it, with another device or in a browser. To authorize it without
+            A login waits until a user authorizes it, with another device or in a browser. To authorize it without \
             either: latchkey-lab logins authorize https://localhost:8443/auth/device/authorization/7b… --user alice
             For 'latchkey login --jwt': latchkey-lab logins token --user alice
             """)

@@ -8,7 +8,7 @@ struct MPinCommand: AsyncParsableCommand {
         commandName: "mpin",
         abstract: "Show the users of the M-Pin back end, and play its administrator, its mail and its browsers.",
         discussion: """
-            The back end is at the address that run prints, with its D-TAs; its endpoints begin with M in
+            The back end is at the address that run prints, with its D-TAs; its endpoints begin with M in \
             latchkey-lab fault names.
 
               $ latchkey-lab mpin                                  # its users, with the codes of their mails

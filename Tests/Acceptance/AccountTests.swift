@@ -250,10 +250,15 @@ struct AccountTests {
     @Test("accounts are refused where two would be at one gateway, and by names that there are not")
     func refused() async throws {
         try await withTwoAccounts { first, second, board in
-            let same = try await refusal(board, "enroll", "--account", "other", try await first.mintEnrollmentURL())
+            let url = try await first.mintEnrollmentURL()
+            for lab in [first, second] { lab.resetCounts() }
+            let same = try await refusal(board, "enroll", "--account", "other", url)
             #expect(same.code == "account.same-gateway" && same.status == 1)
             let switched = try await refusal(board, "enroll", try await second.mintEnrollmentURL())
             #expect(switched.code == "account.same-gateway")
+            for lab in [first, second] { #expect(lab.requestCounts[.enrollment, default: 0] == 0) }
+            // The URL was not spent.
+            _ = try await board.enroll(url)
             #expect(try await refusal(board, "token", "--account", "other").code == "account.unknown")
             #expect(try await refusal(board, "token", "--account", "Other").code == "usage.invalid")
             #expect(try await refusal(board, "login", "--qr", "--account", "plant2").code == "usage.invalid")

@@ -52,6 +52,8 @@ struct ConfigCommandTests {
         let text = try String(contentsOf: board.configuration, encoding: .utf8)
         #expect(
             text == before + "\n[[inbox]]\nname = \"orders\"\nfilter = \"orders/#\"\nqos = 2\nlimit_messages = 50\n")
+        let age = try await config(board, "set", "inbox.orders.max_age_hours", "3")
+        #expect(age.output.contains(", and was not set\n"), "\(age.output)")
         try await board.start()
         try await board.stop()
         let gone = try await config(board, "unset", "inbox.orders")

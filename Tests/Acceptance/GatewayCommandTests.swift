@@ -121,6 +121,8 @@ struct GatewayCommandTests {
             #expect(endpoints.contains { $0["name"] as? String == "userinfo_endpoint_path" })
             let text = try await board.latchkey("gateway")
             #expect(text.output.contains("@greeting_endpoint_path") && text.output.contains("Latchkey Lab"))
+            // What the status calls the device is its identifier.
+            #expect(text.output.contains("device name "), "\(text.output)")
 
             for name in ["@greeting_endpoint_path", "@greeting", "@greeting?x=1"] {
                 let called = try await CallBoard.call(board, name)

@@ -74,6 +74,10 @@ struct InboxTests {
             #expect(value(messages[1], "envelope", "senderID") as? String == "alice")
             let ids = messages.compactMap { $0["id"] as? Int }
             #expect(ids == ids.sorted() && ids.count == 3)
+            let beyond = try await board.latchkey("inbox", "ack", "orders", "\(ids[2] + 1000)")
+            #expect(
+                beyond.status == 1 && beyond.errors.contains("the newest that waits is \(ids[2]); nothing")
+                    && beyond.errors.contains("latchkey inbox read orders"), "\(beyond.errors)")
             // Reading alone takes nothing away.
             #expect(try await board.ask("inbox", "ack", "orders", "\(ids[1])")["removed"] as? Int == 2)
             let bare = try await board.latchkey("inbox", "read", "orders", "--payload", "line", "--ack")
@@ -107,6 +111,8 @@ struct InboxTests {
             #expect(other.status != 0 && other.errors.contains("messaging.inbox-exists"))
             let unnamed = try await board.latchkey("inbox", "add", "No name", "other")
             #expect(unnamed.status == 64 && unnamed.errors.contains("lower-case"))
+            let small = try await board.latchkey("inbox", "add", "small", "other", "--limit-bytes", "1")
+            #expect(small.status == 64 && small.errors.contains("--limit-bytes is 65536 to"), "\(small.errors)")
             let foreign = try await board.latchkey(
                 "inbox", "add", "foreign", "/2.0/client/devices/another/custom/#", "--raw", "--json")
             #expect(foreign.status != 0 && foreign.errors.contains("messaging.subscription-refused"))
@@ -133,7 +139,14 @@ struct InboxTests {
             _ = try await unread(1, of: "orders", at: board)
             #expect(try await read("orders", at: board).map { $0["text"] as? String } == ["4"])
 
-            _ = try await board.ask("reset", "--yes")
+            await lab.stopBroker(abruptly: true)
+            _ = try await board.status { !$0.isConnected }
+            for text in ["a", "b"] { _ = try await board.ask("publish", "counter", text) }
+            let reset = try await board.latchkey("reset", "--yes").output
+            #expect(
+                reset == "local identity removed; deleted 2 messages of the outbox that the broker did not have and "
+                    + "1 message of inboxes that nobody had acknowledged\n", "\(reset)")
+            try await lab.startBroker()
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             #expect((try await board.ask("inbox")["inboxes"] as? [Any])?.isEmpty == true)

@@ -69,6 +69,7 @@ struct LogInTests {
             let enrolled = try await board.enroll("--no-register", url)
             #expect(enrolled.registration.state == "unregistered")
             #expect(await lab.devices().isEmpty)
+            #expect(try await board.latchkey("token").errors.contains("latchkey login"))
             #expect(try await logIn(board).status == 0)
             _ = try await board.status { $0.isConnected }
             #expect(await lab.devices().map(\.user) == ["alice"])

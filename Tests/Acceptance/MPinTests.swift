@@ -208,6 +208,12 @@ struct MPinTests {
             try await restart()
             #expect(try await MPinBoard.states(board) == [:])
             try await MPinBoard.succeeds(board, "mpin", "user", "new", "alice")
+            for step in ["confirm", "finish"] {
+                let early = try await board.latchkey("mpin", "register", step, input: "2580\n")
+                #expect(
+                    early.status == 1 && early.errors.contains("alice, whose state is INVALID")
+                        && early.errors.contains("latchkey mpin register start"), "\(early.errors)")
+            }
             try await MPinBoard.succeeds(board, "mpin", "register", "start")
             try await restart()
             #expect(try await MPinBoard.states(board) == ["alice": "STARTED_REGISTRATION"])
@@ -260,6 +266,9 @@ struct MPinTests {
             // Nothing listens at port 1.
             let gone = try await MPinBoard.refusal(board, "mpin", "backend", "test", "https://127.0.0.1:1")
             #expect(gone == ("mpin.no-answer", 75))
+            // Without the lab's own authority.
+            let untrusted = try await MPinBoard.refusal(board, "mpin", "backend", "test", lab.mpinURL)
+            #expect(untrusted == ("mpin.server-not-trusted", 76))
         }
     }
 }

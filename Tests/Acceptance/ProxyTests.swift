@@ -93,11 +93,13 @@ struct ProxyTests {
             #expect(listed.map { $0["id"] as? String } == ["sensors", "orders"])
             #expect(listed.map { $0["uses"] as? Int } == [2, 2])
             let shown = try await board.latchkey("grants").output.split(separator: "\n")
-            let line = "sensors: uid 5, as board, gateway /lab/hello, /lab/file/*, in the settings, used 2 times"
+            let line =
+                "sensors: games (uid 5), as board, gateway /lab/hello, /lab/file/*, in the settings, used 2 times"
             #expect(shown.first.map(String.init) == line)
             let refused = try await board.latchkey("grants", "revoke", "sensors")
             #expect(refused.status != 0 && refused.errors.contains("the grant sensors is in the settings"))
             let records = try #require(try await board.ask("grants", "log")["records"] as? [[String: Any]])
+            #expect(try await board.latchkey("grants", "log").output.contains(": games (uid 5), "))
             func count(_ outcome: String, _ uid: Int) -> Int {
                 records.count { $0["outcome"] as? String == outcome && $0["uid"] as? Int == uid }
             }

@@ -260,10 +260,12 @@ struct ConfigurationTests {
         let placed = AgentConfiguration().placedBySystemd(environment)
         #expect(placed.stateDirectory == "/var/lib/other")
         #expect(placed.api.socket == "/run/other/api.sock")
+        #expect(placed[ProxyFeature.socket] == "/run/other/proxy.sock")
 
         var written = AgentConfiguration()
         written.stateDirectory = "/srv/state"
         written.api.socket = "/srv/api.sock"
+        written[ProxyFeature.socket] = "/srv/proxy.sock"
         #expect(written.placedBySystemd(environment) == written)
         #expect(AgentConfiguration().placedBySystemd(["STATE_DIRECTORY": "/a:/b"]) == AgentConfiguration())
     }

@@ -10,6 +10,11 @@ extension Row {
     /// The checks of sensors, lines and radio, and of who can give consent.
     static let ofBoard: [Row] = [
         Row(SensorsCheck(), "pass", "all 4 respond") { $0.sensorCount = 4 },
+        Row(SensorsCheck(), "pass", "names none") { $0.sensorCount = 0 },
+        Row(SensorsCheck(), "pass", "3 of 4 respond; the rest is optional") {
+            $0.sensorCount = 4
+            $0.absentSensorCount = 1
+        },
         Row(SensorsCheck(), "fail", "temperature") { $0.failingSensors = [sensorFailure] },
         Row(SensorsCheck(), "fail", "and 1 more fail") { $0.failingSensors = [sensorFailure, sensorFailure] },
         Row(SensorsCheck(), "fail", "no board definition pi") {

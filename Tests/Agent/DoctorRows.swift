@@ -164,7 +164,7 @@ extension Row {
         },
         Row(DeviceCertificateDates(), "fail", "ended") { $0.certificateEnd = days(-0.1, after: $0.now) },
 
-        Row(AccountsCheck(), "skip", "none beside") { _ in },
+        Row(AccountsCheck(), "skip", "none beside the default one is at a gateway") { _ in },
         Row(AccountsCheck(), "fail", "what is stored of plant3 cannot be used: ") {
             $0.otherAccounts = [account(endsIn: 30, after: $0.now)]
             $0.unusableAccount = ("plant3", Explanation(of: GatewayError.noGrantApplies))
@@ -172,7 +172,7 @@ extension Row {
         Row(AccountsCheck(), "pass", "plant2 is registered") {
             $0.otherAccounts = [account(endsIn: 30, after: $0.now)]
         },
-        Row(AccountsCheck(), "pass", "all 2 beside") {
+        Row(AccountsCheck(), "pass", "all 2 at gateways beside") {
             $0.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: 30, after: $0.now)]
         },
         Row(AccountsCheck(), "warn", "plant2 is not registered") {

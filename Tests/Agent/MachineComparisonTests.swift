@@ -127,6 +127,18 @@ struct MachineComparisonTests {
             found.faults == [
                 "agent.state_directory: others may look into \(found.folder)/state", "api.socket: has 108 bytes",
             ])
+        found = try compare { settings, folder in
+            settings[ProxyFeature.enabled] = true
+            settings[ProxyFeature.socket] = "\(folder)/c/proxy.sock"
+        }
+        #expect(found.faults == ["proxy.socket: \(found.folder)/c does not exist"])
+        found = try compare { settings, _ in
+            settings[ProxyFeature.enabled] = true
+            settings[ProxyFeature.socket] = settings.api.socket
+        }
+        #expect(found.faults == ["proxy.socket: is api.socket too"])
+        found = try compare { settings, folder in settings[ProxyFeature.socket] = "\(folder)/c/proxy.sock" }
+        #expect(found.faults == [])
         // Made by systemd when the service starts.
         found = try compare { settings, _ in settings.api.socket = "/run/latchkey/api.sock" }
         #expect(found.faults == [])

@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import HTTPClient
 import TestSupport
 import Testing
 
@@ -36,6 +37,8 @@ struct LocalClientTests {
         try DeadDaemon.leaveSocket(at: path)
         await #expect(throws: expected) { try await LocalClient(socketPath: path).get("/v1/status") }
         await #expect(throws: expected) { for try await _ in LocalClient(socketPath: path).events("/v1/events") {} }
+        let lost = LocalClient(socketPath: path).explained(.connectionLost(url: path, reason: "of a library"))
+        #expect(lost == .daemonEnded && lost.remedy?.contains("journalctl") == true)
         // Of a socket that no service has: systemctl would start another daemon.
         #expect(expected.remedy?.contains("systemctl") == false)
         #expect(

@@ -63,11 +63,28 @@ struct InboxStoreTests {
         let store = try await open([try policy()])
         try await store.keep((1...5).map { message("\($0)") })
         let ids = try await store.page(of: "orders").map(\.id)
-        #expect(try await store.acknowledge(ids[3]...ids[3], of: "orders") == 1)
-        #expect(try await store.acknowledge(1...ids[1], of: "orders") == 2)
-        #expect(try await store.acknowledge(1...ids[1], of: "orders") == 0)
+        #expect(try await store.acknowledge(ids[3], alone: true, of: "orders") == 1)
+        #expect(try await store.acknowledge(ids[1], of: "orders") == 2)
+        #expect(try await store.acknowledge(ids[1], of: "orders") == 0)
         #expect(try await texts(in: store) == ["3", "5"])
-        #expect(try await store.removeAll(of: "orders") == 2)
+        // Nobody has read all up to a number that is not there yet.
+        for alone in [false, true] {
+            await #expect(throws: MessagingError.messageNotThere(ids[4] + 1, inbox: "orders", newest: ids[4])) {
+                try await store.acknowledge(ids[4] + 1, alone: alone, of: "orders")
+            }
+        }
+        #expect(try await texts(in: store) == ["3", "5"])
+        #expect(try await store.acknowledge(ids[4], alone: true, of: "orders") == 1)
+        // A program that did not get the answer asks again.
+        #expect(try await store.acknowledge(ids[4], alone: true, of: "orders") == 0)
+        await #expect(throws: MessagingError.messageNotThere(ids[4], inbox: "orders", newest: ids[2])) {
+            try await store.acknowledge(ids[4], of: "orders")
+        }
+        #expect(try await store.removeAll(of: "orders") == 1)
+        #expect(try await store.acknowledge(ids[4], of: "orders") == 0)
+        await #expect(throws: MessagingError.messageNotThere(ids[4] + 1, inbox: "orders", newest: nil)) {
+            try await store.acknowledge(ids[4] + 1, of: "orders")
+        }
         try await store.keep([message("6")])
         #expect(try #require(try await store.page(of: "orders").first?.id) > ids[4])
         #expect(try await store.page(of: "orders", after: ids[4], limit: 1).map(\.message.text) == ["6"])
@@ -100,7 +117,7 @@ struct InboxStoreTests {
         let clocks = SetClocks(start)
         let store = try await open([try policy(maxAge: .seconds(3600))], clock: clocks.clock)
         try await store.keep([message("unset", at: Date(timeIntervalSince1970: 5)), message("old", at: start)])
-        _ = try await store.acknowledge(1...1, of: "orders")
+        _ = try await store.acknowledge(1, of: "orders")
         clocks.pass(1800)
         try await store.keep([message("new", at: start.addingTimeInterval(1800))])
         #expect(try await texts(in: store) == ["old", "new"])
@@ -165,8 +182,8 @@ struct InboxStoreTests {
         try await store.keep((1...50).map { message("\($0)", topic: $0 % 2 == 0 ? "t/a" : "t/b") })
         try await expectAsInFile()
         let ids = try await store.page(of: "orders").map(\.id)
-        #expect(try await store.acknowledge(ids[30]...ids[35], of: "orders") == 6)
-        #expect(try await store.acknowledge(1...ids[2], of: "orders") == 3)
+        #expect(try await store.acknowledge(ids[30], alone: true, of: "orders") == 1)
+        #expect(try await store.acknowledge(ids[2], of: "orders") == 3)
         try await expectAsInFile()
         for verdict in [ActionVerdict.done, .dead, .dead, .again] {
             var name = "few"
@@ -205,7 +222,7 @@ struct InboxStoreTests {
             // The last of them is one too many.
             for number in 1...3 {
                 try await store.keep([message("new \(number)")])
-                if number == 1 { try await store.acknowledge(1...1, of: "orders") }
+                if number == 1 { try await store.acknowledge(1, of: "orders") }
             }
             let one = try #require(try await store.begin("orders"))
             try await store.finish(one.id, of: "orders", .dead, began: Date(), report: [])

@@ -18,7 +18,8 @@ struct CommandTests {
     @Test(
         "the exit status of a command is of sysexits.h, by the kind of the error",
         arguments: [
-            ("local-api.daemon-not-running", 69), ("local-api.no-answer", 69), ("local-api.access-denied", 77),
+            ("local-api.daemon-not-running", 69), ("local-api.no-answer", 69), ("local-api.daemon-ended", 69),
+            ("local-api.access-denied", 77),
             ("agent.topic-reserved", 77), ("local-api.not-found", 64),
             ("local-api.stopping", 75), ("local-api.too-many-requests", 75), ("local-api.cannot-listen", 78),
             ("http.cannot-resolve", 75), ("gateway.no-answer", 75), ("gateway.unexpected-answer", 75),
@@ -141,6 +142,7 @@ struct CommandTests {
     func endOfDaemon() {
         #expect(LocalAPIError.daemonNotRunning(path: "/x").isEndOfDaemon)
         #expect(LocalAPIError.noAnswer(reason: "x").isEndOfDaemon)
+        #expect(LocalAPIError.daemonEnded.isEndOfDaemon)
         let stopping = LocalAPIError.stopping.explanation
         #expect(LocalAPIError.remote(status: stopping.kind.httpStatus, stopping).isEndOfDaemon)
         // Not enrolled, not registered yet; not activated; a store that is not open yet.

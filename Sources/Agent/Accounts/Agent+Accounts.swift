@@ -97,16 +97,21 @@ extension Agent {
         alsoStoring more: [Change] = []
     ) async throws {
         try await checkRoom(for: name)
-        // Two accounts at one gateway would share their records.
-        for (other, identity) in try await gateways.accounts() where identity == gateway.identity && other != name.text
-        {
-            throw AccountError.sameGateway(url: identity.baseURL, account: AccountName(other) ?? .gateway)
-        }
+        try await checkIsOnlyOne(name) { $0 == gateway.identity }
         let previous = try await gateways.activate(
             gateway, as: name.text, registers: registers, byDocument: name == .gateway ? document : nil,
             alsoStoring: more)
         if name != .gateway, previous != nil {
             report(.gateway(.didSwitchGateway(from: previous, to: gateway.identity)), of: name)
+        }
+    }
+
+    /// Two accounts at one gateway would share their records.
+    ///
+    /// - Throws: ``AccountError/sameGateway(url:account:)`` if another account is at such a gateway.
+    func checkIsOnlyOne(_ name: AccountName, at isSuch: (GatewayIdentity) -> Bool) async throws {
+        for (other, identity) in try await gateways.accounts() where other != name.text && isSuch(identity) {
+            throw AccountError.sameGateway(url: identity.baseURL, account: AccountName(other) ?? .gateway)
         }
     }
 

@@ -29,9 +29,11 @@ extension AgentConfiguration {
         {
             placed.stateDirectory = directory
         }
-        if api.socket == defaults.api.socket, let directory = environment["RUNTIME_DIRECTORY"], !directory.contains(":")
-        {
-            placed.api.socket = "\(directory)/api.sock"
+        if let directory = environment["RUNTIME_DIRECTORY"], !directory.contains(":") {
+            if api.socket == defaults.api.socket { placed.api.socket = "\(directory)/api.sock" }
+            if self[ProxyFeature.socket] == defaults[ProxyFeature.socket] {
+                placed[ProxyFeature.socket] = "\(directory)/proxy.sock"
+            }
         }
         return placed
     }

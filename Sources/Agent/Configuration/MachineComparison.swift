@@ -17,7 +17,8 @@ struct MachineComparison {
         self.configuration = configuration
         compareStateDirectory()
         compareVault()
-        compareSocket()
+        compareSocket("api.socket", configuration.api.socket)
+        compareProxy()
         comparePeers()
         compareBoard(machine)
         compareAdapter()
@@ -103,8 +104,26 @@ struct MachineComparison {
     /// The most bytes of a socket's path: `sun_path` of unix(7) with its end.
     private static let socketPathLimit = 107
 
-    private mutating func compareSocket() {
-        let (key, path) = ("api.socket", configuration.api.socket)
+    private mutating func compareProxy() {
+        guard configuration[ProxyFeature.enabled] else { return }
+        let (key, path) = (ProxyFeature.socket.keyPath, configuration[ProxyFeature.socket])
+        guard path != configuration.api.socket else {
+            return fail(key, "is api.socket too", fix: "name another")
+        }
+        let directory = Self.directory(of: path)
+        // Where both sockets are in one directory, one fault is enough.
+        guard directory != Self.directory(of: configuration.api.socket) || path.utf8.count > Self.socketPathLimit
+        else { return }
+        // With the local API's socket elsewhere, no service of systemd makes this one's directory.
+        if path == ProxyFeature.socket.preset, case .missing = Self.look(at: directory) {
+            return fail(
+                key, "\(directory) does not exist",
+                fix: "name one beside api.socket: \(Self.directory(of: configuration.api.socket))/proxy.sock")
+        }
+        compareSocket(key, path)
+    }
+
+    private mutating func compareSocket(_ key: String, _ path: String) {
         guard path.utf8.count <= Self.socketPathLimit else {
             return fail(key, "has \(path.utf8.count) bytes", fix: "name one of at most \(Self.socketPathLimit)")
         }

@@ -14,7 +14,7 @@ struct AccountsCheck: HealthCheck {
                 remedy: "enroll it again: latchkey enroll --account \(name) -; "
                     + "or remove it: latchkey accounts remove \(name)")
         }
-        guard !agent.otherAccounts.isEmpty else { return .skip("there is none beside the default one") }
+        guard !agent.otherAccounts.isEmpty else { return .skip("none beside the default one is at a gateway") }
         for account in agent.otherAccounts {
             if let end = account.certificateEnd, end < agent.now {
                 return .fail(
@@ -43,6 +43,6 @@ struct AccountsCheck: HealthCheck {
         return .pass(
             agent.otherAccounts.count == 1
                 ? "\(agent.otherAccounts[0].name) is registered"
-                : "all \(agent.otherAccounts.count) beside the default one are registered")
+                : "all \(agent.otherAccounts.count) at gateways beside the default one are registered")
     }
 }

@@ -65,6 +65,8 @@ struct AgentState: Sendable {
     /// Why there is no board definition.
     var boardFault: BoardError?
     var sensorCount = 0
+    /// Optional sensors that have not responded since the start.
+    var absentSensorCount = 0
     var failingSensors: [SensorPoller.Failure] = []
     var lineCount = 0
     var linesAreSimulated = false

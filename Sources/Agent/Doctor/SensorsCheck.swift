@@ -11,7 +11,15 @@ struct SensorsCheck: HealthCheck {
                 fault.message, remedy: fault.remedy ?? "name a definition in board.definition: latchkey board list")
         }
         guard let first = agent.failingSensors.first else {
-            return .pass(agent.sensorCount == 1 ? "the only one responds" : "all \(agent.sensorCount) respond")
+            let absent = agent.absentSensorCount
+            guard absent == 0 else {
+                return .pass("\(agent.sensorCount - absent) of \(agent.sensorCount) respond; the rest is optional")
+            }
+            return switch agent.sensorCount {
+            case 0: .pass("the board definition names none")
+            case 1: .pass("the only one responds")
+            default: .pass("all \(agent.sensorCount) respond")
+            }
         }
         let others = agent.failingSensors.count - 1
         return .fail(

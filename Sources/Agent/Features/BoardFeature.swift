@@ -26,6 +26,7 @@ struct BoardFeature: Feature {
         state.boardFault = board.isWithoutDefinition ? board.faults.first : nil
         state.sensorCount = board.definition.sensors.count
         state.failingSensors = await board.poller.failing()
+        state.absentSensorCount = await board.poller.absentCount()
         for check in await BoardCheck.run(board.definition, wallClock: { [time = agent.time] in time.now }) {
             if case .sensor = check.part { continue }
             state.lineCount += 1

@@ -107,7 +107,9 @@ extension Agent {
                         session, by: try Passcode(answer), loggedInAt: lock.loggedInAt, answerers, step: step))
             } catch let error as SessionLockError {
                 switch error {
-                case .passcodeWrong, .passcodeInvalid: return .wrong(error, fault: error.message)
+                // The prompt itself says how many attempts are left.
+                case .passcodeWrong: return .wrong(error, fault: "the passcode is wrong")
+                case .passcodeInvalid: return .wrong(error, fault: error.message)
                 default: throw error
                 }
             }

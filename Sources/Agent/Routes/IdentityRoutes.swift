@@ -17,12 +17,14 @@ extension Agent {
         ) { request in
             let body = try RequestBody(request)
             let account = try request.accountName()
-            // Checked before the URL is used, because it works only once.
+            // Checked before the URL is used, because it works only once. Whose it is, only the document says for sure.
             try await self.checkRoom(for: account)
             let registers = try body.bool("register", default: true)
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
-                gateway = try await Enrollment(url: url).fetch(
+                let enrollment = try Enrollment(url: url)
+                try await self.checkIsOnlyOne(account, at: enrollment.isLikely(of:))
+                gateway = try await enrollment.fetch(
                     using: self.client, nameCheck: self.configuration.gateway.nameCheck,
                     judgedAt: { [time = self.time] in time.now })
                 killPoint("enrollment-answered")
@@ -50,8 +52,7 @@ extension Agent {
                 answer: Self.registrationSchema)
         ) { request in
             _ = try RequestBody(request)
-            let count = try await self.account(of: request).link.deregister()
-            return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
+            return .json(try await self.account(of: request).link.deregister().report)
         }
         router.on(
             "POST", "/v1/reset", needs: .operate,
@@ -60,8 +61,7 @@ extension Agent {
                 answer: Self.registrationSchema)
         ) { request in
             _ = try RequestBody(request)
-            let count = try await self.account(of: request).link.reset()
-            return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
+            return .json(try await self.account(of: request).link.reset().report)
         }
     }
 
@@ -70,6 +70,7 @@ extension Agent {
             [
                 "registration": .registration,
                 "discarded": .integer("messages that waited for the broker, and were deleted"),
-            ], required: ["registration", "discarded"])
+                "discardedUnread": .integer("messages of inboxes that nobody had acknowledged, and were deleted"),
+            ], required: ["registration", "discarded", "discardedUnread"])
     }
 }

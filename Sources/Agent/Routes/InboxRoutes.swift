@@ -71,7 +71,7 @@ extension Agent {
             let id = try body.integer("id", in: 1...Int64.max, default: 0)
             guard id > 0 else { throw AgentError.badRequest(member: "id", fault: "is missing") }
             let removed = try await self.activeInboxes(naming: name).acknowledge(
-                (try body.bool("only", default: false) ? id : 1)...id, of: name)
+                id, alone: try body.bool("only", default: false), of: name)
             return .json(["removed": .integer(Int64(removed))])
         }
     }

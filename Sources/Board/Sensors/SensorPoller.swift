@@ -112,6 +112,11 @@ public final actor SensorPoller {
     /// The sensors that do not respond, in the order of the definition.
     public func failing() -> [Failure] { sensors.compactMap(\.failure) }
 
+    /// How many optional sensors have not responded yet, and are taken to be absent.
+    public func absentCount() -> Int {
+        sensors.count { $0.definition.isOptional && !$0.hasResponded && $0.failure == nil }
+    }
+
     /// Records a sensor's result and reports a change of its health; `nil` while an optional part is absent.
     private func take(_ result: Result<SensorValue, BoardError>, from index: Int, _ time: Date) -> Reading? {
         let definition = sensors[index].definition

@@ -53,6 +53,12 @@ public struct Enrollment: Sendable {
         }
     }
 
+    /// Whether the URL is an address of that gateway. The document alone says whose it is, and using a URL spends it.
+    public func isLikely(of gateway: GatewayIdentity) -> Bool {
+        guard case .server(let url) = source else { return false }
+        return url.isBelow(gateway)
+    }
+
     private static func download(
         _ request: HTTPRequest, _ client: HTTPClient
     ) async throws(GatewayError) -> [UInt8] {

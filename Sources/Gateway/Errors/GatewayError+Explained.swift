@@ -131,7 +131,8 @@ extension GatewayError: Explained {
         case .notRegistered:
             Explanation(
                 "gateway.not-registered", .unconfigured, "this board is not registered at the gateway",
-                remedy: "enroll it: latchkey enroll - < url.txt", gateway: .local(120_004))
+                remedy: "enroll it: latchkey enroll - < url.txt; if that was done with --no-register, the first login "
+                    + "registers it: latchkey login", gateway: .local(120_004))
         case .awaitingActivation(let magIdentifier):
             Explanation(
                 "gateway.awaiting-activation", .notAdmitted,

@@ -144,6 +144,7 @@ public struct LocalClient: Sendable {
         case .cannotConnectToSocket(let path, _):
             access(path, W_OK) != 0 && errno == EACCES ? .socketForbidden(path: path) : .daemonNotRunning(path: path)
         case .cancelled: .cancelled
+        case .connectionLost: .daemonEnded
         default: .noAnswer(reason: error.message)
         }
     }

@@ -53,6 +53,7 @@ struct Exchange: Sendable {
             case .cancelled: throw CancellationError()
             // What came is an answer, but none that can be used.
             case .responseTooLarge: throw MPinError.answerInvalid(place: order.place, reason: "it is too long")
+            case .tls(_, let refusal): throw MPinError.notTrusted(place: order.place, refusal: refusal)
             default: throw MPinError.noAnswer(place: order.place, reason: Self.reason(error))
             }
         }

@@ -38,6 +38,8 @@ public enum MPinError: Explained, Equatable {
     // The other side
     /// No answer; `reason` is what the HTTP client says.
     case noAnswer(place: String, reason: String)
+    /// The server's certificate is not one that the account trusts.
+    case notTrusted(place: String, refusal: TLSRefusal)
     case redirected(place: String, status: Int)
     case answerInvalid(place: String, reason: String)
     /// A point in an answer is none of the curve's, or nothing can be computed with it.
@@ -107,7 +109,9 @@ public enum MPinError: Explained, Equatable {
         case .noSuchUser:
             (
                 .flowError,
-                Explanation("mpin.no-such-user", .notFound, "there is no such user at this M-Pin back end")
+                Explanation(
+                    "mpin.no-such-user", .notFound, "there is no such user at this M-Pin back end",
+                    remedy: "list them: latchkey mpin user list; or make this one: latchkey mpin user new ID")
             )
         case .userExists(let user):
             (
@@ -121,7 +125,7 @@ public enum MPinError: Explained, Equatable {
                 .flowError,
                 Explanation(
                     "mpin.wrong-state", .conflict, "that cannot be done for \(user), whose state is \(state.rawValue)",
-                    remedy: state == .blocked ? "delete the user, and register again" : nil)
+                    remedy: Self.next(after: state))
             )
         case .stepMissing(let step):
             (.flowError, Explanation("mpin.step-missing", .conflict, "\(step) has to come first"))
@@ -159,6 +163,14 @@ public enum MPinError: Explained, Equatable {
                 Explanation(
                     "mpin.no-answer", .unreachable, "no answer from \(place): \(reason)",
                     remedy: "check the network and the account's address, and try again")
+            )
+        case .notTrusted(let place, let refusal):
+            (
+                .networkError,
+                Explanation(
+                    "mpin.server-not-trusted", .refused, "the server of \(place) is not trusted: \(refusal)",
+                    remedy: "check this board's clock: latchkey doctor; if the back end has an authority of its own, "
+                        + "make the account again with it: latchkey mpin backend add --authorities FILE")
             )
         case .redirected(let place, let status):
             (
@@ -272,12 +284,24 @@ public enum MPinError: Explained, Equatable {
         }
     }
 
+    private static func next(after state: MPinUserState) -> String? {
+        switch state {
+        case .invalid: "begin the registration first: latchkey mpin register start"
+        case .startedRegistration:
+            "have the user verified as the back end asks, then: latchkey mpin register confirm"
+        case .activated: "choose the PIN: latchkey mpin register confirm, then latchkey mpin register finish"
+        case .registered: nil
+        case .blocked: "delete the user, and register again: latchkey mpin user delete"
+        }
+    }
+
     public static let examples: [MPinError] = [
         .pinInputCanceled, .pinNotPrintable, .inputInvalid(reason: "REASON"), .configurationInvalid(reason: "REASON"),
         .accessNumberInvalid,
         .notConnected, .noSuchUser, .userExists(user: "USER"), .wrongState(user: "USER", state: .blocked),
         .stepMissing(step: "STEP"), .recordInvalid(account: "NAME"), .storage(.closed(path: "PATH")),
         .tokenMissing(user: "USER"), .cryptography(.infinity), .noAnswer(place: "URL", reason: "REASON"),
+        .notTrusted(place: "URL", refusal: .pinMismatch),
         .redirected(place: "URL", status: 302), .answerInvalid(place: "URL", reason: "REASON"),
         .pointInvalid(place: "URL"), .identityMismatch(place: "URL"), .badUserAgent(place: "URL"),
         .requestRefused(place: "URL", status: 400), .serverFailed(place: "URL", status: 500),

@@ -74,6 +74,10 @@ extension MPinBackend {
     /// - Throws: ``MPinError/noSuchUser``, ``MPinError/wrongState(user:state:)``, ``MPinError/notConnected``
     func find(_ user: MPinUser, in states: Set<MPinUserState>) throws(MPinError) -> HeldUser {
         try connected()
+        // Only in memory, until the back end has taken the registration.
+        if user.state == .invalid, user.backend == key, try requireOpen()[user.id] == nil {
+            throw .wrongState(user: user.id, state: .invalid)
+        }
         let held = try find(user)
         guard states.contains(held.state) else { throw .wrongState(user: held.id, state: held.state) }
         return held

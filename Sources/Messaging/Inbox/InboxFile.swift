@@ -161,6 +161,11 @@ final class InboxFile {
         return page
     }
 
+    /// The number of the newest message that any inbox has ever had; 0 before the first.
+    func lastNumber() throws(StorageError) -> Int64 {
+        try database.first("SELECT seq FROM sqlite_sequence WHERE name = 'message'") { $0.int64(0) } ?? 0
+    }
+
     /// - Returns: how many there were.
     func remove(_ ids: ClosedRange<Int64>, of inbox: String) throws(StorageError) -> Int {
         let range: [Value] = [.text(inbox), .integer(ids.lowerBound), .integer(ids.upperBound)]

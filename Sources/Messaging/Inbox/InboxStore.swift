@@ -57,6 +57,8 @@ public final actor InboxStore {
     private var isSuspect = false
     /// What happened when this was opened.
     public private(set) var newsOfOpening: [InboxEvent] = []
+    /// How many messages ``clear()`` has dropped since this was opened.
+    public private(set) var cleared = 0
     /// As of the last transaction; nothing while the file is closed.
     var known: [String: InboxStatus] { file?.statuses ?? [:] }
     /// When messages were last dropped, by inbox.
@@ -278,12 +280,21 @@ public final actor InboxStore {
 
     /// Removes messages that were read.
     ///
-    /// - Parameter ids: those that wait of them.
+    /// - Parameters:
+    ///   - id: of a message; one that was acknowledged before may be acknowledged again.
+    ///   - alone: whether to keep those before it.
     /// - Returns: how many were removed.
+    /// - Throws: ``MessagingError``: `noSuchInbox`, `inboxUnusable`; `messageNotThere` for a number that no message has
+    ///   had yet, or beyond the newest that waits: nobody can have read all up to there.
     @discardableResult
-    public func acknowledge(_ ids: ClosedRange<Int64>, of name: String) throws(MessagingError) -> Int {
+    public func acknowledge(_ id: Int64, alone: Bool = false, of name: String) throws(MessagingError) -> Int {
         try check(name)
-        return try change { try $0.remove(ids, of: name) }
+        let newest = known[name]?.last
+        let lastGiven = try use { try $0.lastNumber() }
+        guard id <= (alone ? lastGiven : newest ?? lastGiven) else {
+            throw .messageNotThere(id, inbox: name, newest: newest)
+        }
+        return try change { try $0.remove((alone ? id : 1)...id, of: name) }
     }
 
     /// Removes all messages of an inbox.
@@ -301,6 +312,7 @@ public final actor InboxStore {
     public func clear() throws(MessagingError) -> Int {
         SetAsideFiles.erase(of: path)
         let count = try change { try $0.removeEverything() }
+        cleared += count
         try use { try $0.database.checkpoint() }
         return count
     }

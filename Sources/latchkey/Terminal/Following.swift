@@ -84,7 +84,7 @@ extension LocalAPIError {
     /// open its store.
     var isEndOfDaemon: Bool {
         switch self {
-        case .daemonNotRunning, .noAnswer: true
+        case .daemonNotRunning, .noAnswer, .daemonEnded: true
         case .remote(_, let explanation):
             [.unconfigured, .notAdmitted, .unavailable].contains(explanation.kind)
                 || explanation.code == LocalAPIError.stopping.code

@@ -68,6 +68,17 @@ struct EnrollmentURLTests {
         #expect(url.text == text)
     }
 
+    @Test("an enrollment URL is known as one of a gateway by its host, its port and the gateway's prefix")
+    func gateway() throws {
+        let url = try Enrollment(url: "https://GW.lab.test:8443/one/c?subjectKeyHash=\(Hex.encode(Self.hash))")
+        func isLikely(_ host: String, _ port: Int, _ prefix: String) -> Bool {
+            url.isLikely(of: GatewayIdentity(host: host, port: port, prefix: prefix))
+        }
+        #expect(isLikely("gw.lab.test", 8443, "one") && isLikely("gw.lab.test", 8443, ""))
+        #expect(!isLikely("gw.lab.test", 8443, "on") && !isLikely("gw.lab.test", 443, "one"))
+        #expect(!isLikely("other.lab.test", 8443, "one"))
+    }
+
     @Test("an enrollment URL may be a file, by path or file URL")
     func file() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "msso \(UUID()).json").path

@@ -7,6 +7,7 @@ struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",
         abstract: "Call an API of the gateway, or of a host that may be called, as the user or as this device.",
+        usage: "latchkey call [<method>] <path> [<options>]",
         discussion: """
             The access token, the identifier and the client certificate are added, and renewed when needed. The method \
             is POST if there is something to send, PUT for a file given with -T, otherwise GET. A body given with -d \

@@ -20,7 +20,7 @@ struct Grants: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List them, those of the settings first.")
+            commandName: "list", abstract: "List the grants, those of the settings first.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -111,14 +111,19 @@ struct Grants: AsyncParsableCommand {
         }
     }
 
-    /// `2: uid 1000, sensors.service, as board, gateway /lab/*`.
+    /// `2: alice (uid 1000), sensors.service, as board, gateway /lab/*`.
     private static func describe(_ grant: JSON) -> String {
         func list(_ member: String) -> String {
             (grant[member]?.array ?? []).compactMap(\.string).joined(separator: ", ")
         }
         var parts: [String] = []
-        if let uid = grant["uid"]?.integer { parts.append("uid \(uid)") }
-        if let gid = grant["gid"]?.integer { parts.append("group \(gid)") }
+        if let uid = grant["uid"]?.integer {
+            parts.append(user(uid, named: name(of: uid) { getpwuid($0)?.pointee.pw_name }))
+        }
+        if let gid = grant["gid"]?.integer {
+            let name = name(of: gid) { getgrgid($0)?.pointee.gr_name }
+            parts.append(name.map { "group \($0) (gid \(gid))" } ?? "gid \(gid)")
+        }
         if let unit = grant["unit"]?.string { parts.append(unit) }
         if grant["verdict"]?.string == "never" { parts.append("never") }
         parts.append("as \(list("as"))")
@@ -131,9 +136,22 @@ struct Grants: AsyncParsableCommand {
         return "\(grant["id"]?.string ?? "?"): " + parts.joined(separator: ", ")
     }
 
-    /// `2026-11-22T10:00:00Z refused: alice, sensors.service, api.example:443`.
+    private static func name(of number: Int64, find: (UInt32) -> UnsafeMutablePointer<CChar>?) -> String? {
+        UInt32(exactly: number).flatMap(find).map { Terminal.standardOutput.shown(String(cString: $0)) }
+    }
+
+    private static func user(_ uid: Int64, named name: String?) -> String {
+        name.map { "\($0) (uid \(uid))" } ?? "uid \(uid)"
+    }
+
+    /// `2026-11-22T10:00:00Z refused: alice (uid 1000), sensors.service, api.example:443`.
     private static func record(_ record: JSON) -> String {
-        var parts = ["user", "unit", "host", "as"].compactMap { record[$0]?.string }
+        var parts = ["unit", "host", "as"].compactMap { record[$0]?.string }
+        if let uid = record["uid"]?.integer {
+            // A user without a name has the number in its place.
+            let name = record["user"]?.string.flatMap { $0 == "\(uid)" ? nil : $0 }
+            parts.insert(user(uid, named: name.map(Terminal.standardOutput.shown)), at: 0)
+        }
         if let grant = record["grant"]?.string { parts.append("grant \(grant)") }
         if let by = record["by"]?.string { parts.append("by \(by)") }
         if let times = record["times"]?.integer, times > 1 { parts.append(Amount.of(times, "time")) }

@@ -19,7 +19,7 @@ struct Hosts: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List them, those of the settings first.")
+            commandName: "list", abstract: "List the hosts, those of the settings first.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {

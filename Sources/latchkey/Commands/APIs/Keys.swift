@@ -17,7 +17,7 @@ struct Keys: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List them by name, with their public keys.")
+            commandName: "list", abstract: "List the keys by name, with their public parts.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {

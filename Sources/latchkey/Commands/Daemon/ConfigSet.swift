@@ -133,6 +133,7 @@ extension SettingsFileOption {
         _ describe: ((former: String, value: String)) -> String
     ) {
         let former = SettingsReport.mask.masked(change.former, of: keyPath)
+        let formerText = former == .null ? "not set" : SettingsReport.text(former)
         let value = SettingsReport.mask.masked(change.value, of: keyPath)
         guard !json else {
             return Terminal.line(
@@ -142,7 +143,7 @@ extension SettingsFileOption {
                     "restart": .bool(change.isWritten && change.former != change.value),
                 ]).text)
         }
-        Terminal.line(describe((SettingsReport.text(former), SettingsReport.text(value))))
+        Terminal.line(describe((formerText, SettingsReport.text(value))))
         guard change.isWritten else { return }
         Terminal.line("it takes effect when the agent starts again: systemctl restart latchkey")
     }

@@ -90,7 +90,7 @@ struct Accounts: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List them, the default one first.")
+            commandName: "list", abstract: "List the accounts, the default one first.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {

@@ -92,7 +92,8 @@ extension Accounts {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one of them.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show one account, with its tokens.")
         @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @OptionGroup var options: ClientOptions
 
@@ -138,9 +139,10 @@ extension Accounts {
         for resource in server["resources"]?.array ?? [] { fields.add("resource", resource.string) }
         for token in account["tokens"]?.array ?? [] {
             let left = token["lifeLeft"]?.integer ?? 0
+            let scope = token["scope"]?.string.flatMap { $0.isEmpty ? nil : out.shown($0) }
             fields.add(
                 "token",
-                "\(out.shown(token["scope"]?.string ?? "")), "
+                "\(scope ?? "no scope"), "
                     + (left > 0 ? "valid for \(left) s" : "ended")
                     + (token["canBeRefreshed"]?.bool == true ? ", can be refreshed" : ""))
         }

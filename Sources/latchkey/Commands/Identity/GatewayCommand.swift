@@ -111,7 +111,7 @@ struct GatewayCommand: AsyncParsableCommand {
             ("environment", "environment"), ("registered by", "registeredBy"), ("client", "masterClientID"),
             ("scope", "scope"), ("redirect", "redirectURI"),
         ] { fields.add(label, application?[member]?.string.map(out.shown)) }
-        fields.add("device", answer["device"]?["name"]?.string.map(out.shown))
+        fields.add("device name", answer["device"]?["name"]?.string.map(out.shown))
         fields.add("registration", answer["device"]?["registration"]?["state"]?.string)
         fields.add("certificate", answer["device"]?["certificateEnds"]?.string.map { "until \($0)" })
         let trust = answer["trust"]

@@ -77,14 +77,23 @@ enum Waiting {
         let usesBroker = status["accounts"]?.array?.first { $0["name"]?.string == name }?["usesBroker"]?.bool
         guard usesBroker == true else { return "" }
         let outbox = status["outbox"]
-        let count = (outbox?["depth"]?.integer ?? 0) + (outbox?["deadLetters"]?.integer ?? 0)
-        return count == 0 ? "" : ", and deletes \(Amount.of(count, "message")) that the broker does not have yet"
+        let unsent = (outbox?["depth"]?.integer ?? 0) + (outbox?["deadLetters"]?.integer ?? 0)
+        let unread = (status["inboxes"]?.array ?? []).reduce(0) { count, inbox in
+            count + (inbox["unread"]?.integer ?? 0) + (inbox["dead"]?.integer ?? 0)
+        }
+        let parts = list(unsent, "that the broker does not have yet", unread, "that nobody has acknowledged")
+        return parts.isEmpty ? "" : ", and deletes " + parts.joined(separator: " and ")
     }
 
     static func discarded(_ answer: JSON) -> String {
-        let count = answer["discarded"]?.integer ?? 0
-        return count == 0
-            ? ""
-            : "; \(Amount.of(count, "message")) that the broker did not have \(count == 1 ? "was" : "were") deleted"
+        let (unsent, unread) = (answer["discarded"]?.integer ?? 0, answer["discardedUnread"]?.integer ?? 0)
+        let parts = list(unsent, "that the broker did not have", unread, "that nobody had acknowledged")
+        return parts.isEmpty ? "" : "; deleted " + parts.joined(separator: " and ")
+    }
+
+    private static func list(_ unsent: Int64, _ why: String, _ unread: Int64, _ whyUnread: String) -> [String] {
+        let ofOutbox = unsent == 0 ? nil : "\(Amount.of(unsent, "message")) of the outbox \(why)"
+        let ofInboxes = unread == 0 ? nil : "\(Amount.of(unread, "message")) of inboxes \(whyUnread)"
+        return [ofOutbox, ofInboxes].compactMap(\.self)
     }
 }

@@ -30,7 +30,7 @@ struct Brokers: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List them with the state of their connections.")
+            commandName: "list", abstract: "List the brokers with the state of their connections.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {

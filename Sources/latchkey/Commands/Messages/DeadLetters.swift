@@ -15,7 +15,8 @@ struct DeadLetters: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Retry.self, Remove.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them, the oldest first.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the dead letters, the oldest first.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {

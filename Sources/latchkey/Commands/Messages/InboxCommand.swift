@@ -53,6 +53,16 @@ struct InboxCommand: AsyncParsableCommand {
         @Flag(help: "Also take messages that the broker had retained before.") var retained = false
         @OptionGroup var options: ClientOptions
 
+        func validate() throws {
+            guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2") }
+            for (option, value, range) in [
+                ("--limit-messages", limitMessages, 1...1_000_000), ("--limit-bytes", limitBytes, 65_536...1 << 32),
+                ("--max-age-hours", maxAgeHours, 1...87_600),
+            ] as [(String, Int64?, ClosedRange<Int64>)] where !range.contains(value ?? range.lowerBound) {
+                throw ValidationError("\(option) is \(range.lowerBound) to \(range.upperBound)")
+            }
+        }
+
         func run() async throws {
             var body: [String: JSON] = [
                 "name": .string(name), "filter": .string(filter), "raw": .bool(raw), "qos": .integer(Int64(qos)),
@@ -156,7 +166,10 @@ struct InboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "ack",
             abstract: "Acknowledge messages: they are removed.",
-            discussion: "Acknowledges all messages up to the given one, or with --only that one alone.")
+            discussion: """
+                Acknowledges all messages up to the given one, or with --only that one alone. A number beyond the \
+                newest message is refused, and nothing is acknowledged then.
+                """)
         @Argument(help: "Name of the inbox.") var name: String
         @Argument(help: "The number of a message.") var id: Int64
         @Flag(help: "Acknowledge this message alone, not those before it.") var only = false

@@ -35,7 +35,10 @@ struct AccountLogin {
         case "jwt_bearer" where assertion != nil, "saml2_bearer": try await logInByAssertion()
         case "client_credentials", "jwt_bearer":
             let answer = try await options.client.post(account.path("token"), scopeMember([:]), timeout: .seconds(90))
-            options.show(answer) { "this account needs no login; it has a token for \($0["scope"]?.string ?? "")" }
+            options.show(answer) {
+                let scope = $0["scope"]?.string.flatMap { $0.isEmpty ? nil : Terminal.standardOutput.shown($0) }
+                return "this account needs no login; it has a token " + (scope.map { "for \($0)" } ?? "without a scope")
+            }
         // The implicit grant's answer is in a fragment, which browsers send to nobody.
         default: try await logInByBrowser(listens: listens && grant == "authorization_code")
         }

@@ -14,7 +14,7 @@ struct Apps: AsyncParsableCommand {
         subcommands: [List.self, Icon.self, Open.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the applications.")
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 

@@ -37,7 +37,7 @@ struct Metadata: AsyncParsableCommand {
         subcommands: [List.self, Get.self, Set.self, Delete.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the attributes.")
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 
@@ -58,7 +58,8 @@ struct Metadata: AsyncParsableCommand {
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "get",
-            abstract: "Show one.", discussion: "Ends with status 1 when the device has no attribute of this name.")
+            abstract: "Show one attribute.",
+            discussion: "Ends with status 1 when the device has no attribute of this name.")
         @Argument(help: "Its name.") var name: String
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions

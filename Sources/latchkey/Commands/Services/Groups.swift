@@ -16,7 +16,7 @@ struct Groups: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them, by pages.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the groups, by pages.")
         @OptionGroup var directory: DirectoryOptions
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions

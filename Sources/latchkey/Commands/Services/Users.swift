@@ -100,7 +100,7 @@ struct Users: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Photo.self, Schema.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List them, by pages.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the users, by pages.")
         @OptionGroup var directory: DirectoryOptions
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
