@@ -1,4 +1,5 @@
 import Foundation
+import Messaging
 import Synchronization
 import TestSupport
 import Testing
@@ -57,7 +58,7 @@ struct BestKnownTimeTests {
     @Test("a confirmed time is known after a restart")
     func persists() throws {
         try withFolder { folder in
-            time(folder, SetClock(built + 7200)).confirm()
+            time(folder, SetClock(built + 7200)).confirm(by: .new)
             let restarted = time(folder, SetClock(Date(timeIntervalSince1970: 30)))
             #expect(restarted.now == built + 7200)
             #expect(!restarted.isPlausible)
@@ -67,7 +68,7 @@ struct BestKnownTimeTests {
     @Test("an implausible clock confirms nothing")
     func notConfirmed() throws {
         try withFolder { folder in
-            time(folder, SetClock(Date(timeIntervalSince1970: 30))).confirm()
+            time(folder, SetClock(Date(timeIntervalSince1970: 30))).confirm(by: .new)
             #expect(BestKnownTime.modified(folder + "/clock") == nil)
         }
     }
@@ -77,7 +78,7 @@ struct BestKnownTimeTests {
         try withFolder { folder in
             let clock = SetClock(built + 86_400)
             let time = time(folder, clock)
-            time.confirm()
+            time.confirm(by: .new)
             clock.now = built + 3600
             #expect(!time.isPlausible)
             #expect(time.now == built + 86_400)
@@ -89,12 +90,12 @@ struct BestKnownTimeTests {
         try withFolder { folder in
             let clock = SetClock(built + 1000)
             let time = time(folder, clock)
-            time.confirm()
+            time.confirm(by: .new)
             clock.now += 3599
-            time.confirm()
+            time.confirm(by: .new)
             #expect(BestKnownTime.modified(folder + "/clock") == built + 1000)
             clock.now += 1
-            time.confirm()
+            time.confirm(by: .new)
             #expect(BestKnownTime.modified(folder + "/clock") == built + 4600)
         }
     }
@@ -103,8 +104,68 @@ struct BestKnownTimeTests {
     func unwritable() throws {
         let clock = SetClock(built + 1000)
         let time = BestKnownTime(path: "/proc/latchkey-clock", built: built) { clock.now }
-        time.confirm()
+        time.confirm(by: .new)
         clock.now = built
         #expect(time.now == built + 1000)
+    }
+
+    private static let year: TimeInterval = 365 * 86_400
+
+    @Test("a stepped clock is not confirmed over a connection that was kept, and leaves no trace once it is set right")
+    func kept() throws {
+        try withFolder { folder in
+            let clock = SetClock(built + 1000)
+            let time = time(folder, clock)
+            #expect(time.confirm(by: .kept))
+            clock.now += Self.year
+            // As a message that comes meanwhile does, which sees the step before.
+            _ = time.messageClock.steps
+            #expect(!time.confirm(by: .kept))
+            #expect(BestKnownTime.modified(folder + "/clock") == built + 1000)
+            clock.now -= Self.year
+            #expect(time.now == built + 1000)
+            #expect(time.isPlausible)
+        }
+    }
+
+    @Test("a step between the start and the first confirmation counts too")
+    func keptFromStart() throws {
+        try withFolder { folder in
+            let clock = SetClock(built + 1000)
+            let time = time(folder, clock)
+            clock.now += Self.year
+            #expect(!time.confirm(by: .kept))
+            #expect(BestKnownTime.modified(folder + "/clock") == nil)
+        }
+    }
+
+    @Test("a stepped clock is confirmed by a new connection, and by what takes the place of the kept ones")
+    func renewedConnections() throws {
+        try withFolder { folder in
+            let clock = SetClock(built + 1000)
+            let time = time(folder, clock)
+            clock.now += 86_400
+            #expect(time.confirm(by: .new))
+            #expect(BestKnownTime.modified(folder + "/clock") == built + 87_400)
+            #expect(time.confirm(by: .kept))
+            clock.now += 86_400
+            #expect(!time.confirm(by: .kept))
+            #expect(time.confirm(by: .kept))
+            #expect(BestKnownTime.modified(folder + "/clock") == built + 173_800)
+        }
+    }
+
+    @Test(
+        "no time beyond the board's own certificate is confirmed, over whatever connection",
+        arguments: [BestKnownTime.Connection.new, .kept])
+    func beyondCertificate(connection: BestKnownTime.Connection) throws {
+        try withFolder { folder in
+            let clock = SetClock(built + 3600)
+            let time = time(folder, clock)
+            #expect(time.confirm(by: connection, before: built + 3600))
+            #expect(BestKnownTime.modified(folder + "/clock") == nil)
+            clock.now = built + 60
+            #expect(time.now == built + 60)
+        }
     }
 }

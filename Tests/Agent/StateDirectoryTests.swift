@@ -90,7 +90,7 @@ struct StateDirectoryTests {
             #expect(throws: AgentError.stateDirectory(path: state, reason: "its file lock is a link")) {
                 try StateDirectory(state)
             }
-            BestKnownTime(path: "\(state)/clock", built: .distantPast).confirm()
+            BestKnownTime(path: "\(state)/clock", built: .distantPast).confirm(by: .new)
             let request = ConsentRequest(
                 id: 1, requester: Requester(name: "Pixel", address: "C0:FF:EE:00:00:01", way: .ble), date: .distantPast)
             let record = AuditRecord(

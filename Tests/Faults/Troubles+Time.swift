@@ -48,6 +48,22 @@ extension Trouble {
         } end: { scene in
             try scene.clock.set(0)
         },
+        Trouble(
+            name: "the clock was a year ahead for a while, beyond the gateway's certificate and not the board's",
+            lives: .with { $0.deviceCertificate = 3 * 365 * day }
+        ) { scene in
+            guard try await scene.call().status == 0 else { throw Unexpected("the gateway was not reached") }
+            try scene.clock.set(400 * day)
+            // What comes over the connection that stands would be taken for proof of this time.
+            try await scene.lab.revokeTokens()
+            _ = try await scene.call()
+            scene.broker.cut()
+        } seen: { scene in
+            try await scene.disconnected(because: "messaging.tls-refused", "messaging.credentials-unavailable")
+            try await scene.doctorFails("pin")
+        } end: { scene in
+            try scene.clock.set(0)
+        },
         Trouble(name: "the clock was months ahead, and connections were made by it") { scene in
             try scene.clock.set(100 * day)
             try await scene.connectsAnew()

@@ -2,6 +2,7 @@ import Board
 import FoundationEssentials
 import Gateway
 import Groundwork
+import HTTPClient
 import Logging
 import Messaging
 import Storage
@@ -68,18 +69,17 @@ final actor Link {
         for await event in events {
             agent.report(.gateway(event), of: account)
             // A record that cannot be read is reported by the code that needs it.
-            if event.consequences.contains(.timeIsConfirmed) { try? await confirmTime() }
+            if event.consequences.contains(.timeIsConfirmed) { try? await confirmTime(by: .kept) }
         }
     }
 
-    /// Confirms the clock, by which the gateway's certificate was valid when its connection was made. The clock may
-    /// have been set since, even years ahead: a time after the end of the board's own certificate is not believed.
-    private func confirmTime() async throws {
+    /// Confirms the clock, by which a server's certificate was valid when its connection was made. The clock may have
+    /// been set since, even years ahead: then a connection that was kept is closed, and the next one tells.
+    private func confirmTime(by connection: BestKnownTime.Connection) async throws {
         try await learnTime()
-        guard let certificate = try await session.status().certificate, agent.time.now < certificate.notAfter else {
-            return
-        }
-        agent.time.confirm()
+        guard let certificate = try await session.status().certificate else { return }
+        guard !agent.time.confirm(by: connection, before: certificate.notAfter) else { return }
+        agent.client.forgetConnections()
     }
 
     /// Learns that it is later than the issue of the board's certificate.
@@ -241,7 +241,7 @@ final actor Link {
             group.addTask { [agent, account] in
                 for await event in connection {
                     // A record that cannot be read is reported by the code that needs it.
-                    if case .connected = event { try? await self.confirmTime() }
+                    if case .connected = event { try? await self.confirmTime(by: .new) }
                     agent.report(.broker(event), of: account)
                 }
             }

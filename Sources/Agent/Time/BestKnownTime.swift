@@ -12,6 +12,16 @@ public final class BestKnownTime: Sendable {
     private struct Known: Sendable {
         var floor: Date
         var confirmed: Date?
+        /// How often the clock had been stepped by the last confirmation, or when kept connections were last closed.
+        var steps: Int
+    }
+
+    /// What a server proved itself over.
+    enum Connection: Sendable {
+        /// Made just now: its certificates were judged by the clock as it is.
+        case new
+        /// Possibly made long ago: its certificates were judged by the clock as it was.
+        case kept
     }
 
     /// How much newer than the stored time a confirmation must be to be worth a write to the disk.
@@ -34,7 +44,10 @@ public final class BestKnownTime: Sendable {
         self.systemTime = systemTime
         messageClock = MessageClock(system: systemTime)
         let confirmed = Self.modified(path, followsLink: false)
-        known = Mutex(Known(floor: max(built ?? .distantPast, confirmed ?? .distantPast), confirmed: confirmed))
+        known = Mutex(
+            Known(
+                floor: max(built ?? .distantPast, confirmed ?? .distantPast), confirmed: confirmed,
+                steps: messageClock.steps))
     }
 
     /// The best known current time.
@@ -48,18 +61,35 @@ public final class BestKnownTime: Sendable {
 
     /// Confirms the system's clock, by which a server's certificate was valid. Stored across restarts, at most once an
     /// hour.
-    public func confirm() {
+    ///
+    /// A clock that was stepped since its last confirmation is confirmed by a new connection alone.
+    ///
+    /// - Parameter end: the end of the board's own certificate; no time from then on is believed.
+    /// - Returns: `false` if kept connections have to be closed, as the clock may have been stepped since they were made.
+    ///   The next one is taken for new.
+    @discardableResult
+    func confirm(by connection: Connection, before end: Date = .distantFuture) -> Bool {
         let now = systemTime()
-        let isDue: Bool? = known.withLock { known in
-            guard now >= known.floor else { return nil }
+        // After the time: a step in between is one too many, and not one too few.
+        let steps = messageClock.steps
+        let (isNew, isConfirmed, isDue) = known.withLock { known in
+            if connection == .kept, steps != known.steps {
+                known.steps = steps
+                return (false, false, false)
+            }
+            guard now >= known.floor, now < end else { return (true, false, false) }
             known.floor = now
+            known.steps = steps
             let isDue = known.confirmed.map { now.timeIntervalSince($0) >= Self.storeInterval } ?? true
             if isDue { known.confirmed = now }
-            return isDue
+            return (true, true, isDue)
         }
-        guard let isDue else { return }
-        messageClock.confirm()
-        guard isDue else { return }
+        if isConfirmed { messageClock.confirm() }
+        if isDue { store(now) }
+        return isNew
+    }
+
+    private func store(_ now: Date) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }

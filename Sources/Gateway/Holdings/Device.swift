@@ -17,4 +17,7 @@ struct Device: Sendable, Equatable {
     var renewedChain: [Certificate] = []
 
     var leaf: Certificate { chain[0] }
+
+    /// Whether the certificate in use has ended.
+    func hasEnded(at date: Date) -> Bool { leaf.notAfter <= date }
 }

@@ -52,8 +52,23 @@ enum NextStep: Sendable, Equatable {
 struct RenewalTerms: Sendable, Equatable {
     /// How long before its expiry a certificate is renewed, in seconds.
     var window = RenewalPolicy.window
-    /// After a failed renewal: no renewal before this uptime.
-    var notBefore: Duration?
+    /// After a failed renewal.
+    var pause: RenewalPause?
+}
+
+/// For how long the agent itself does not try a renewal again that failed.
+///
+/// The same attempt would fail in the same way, whether it is made in time or with an ended certificate, at every use.
+/// It is another attempt once the certificate ends, or the clock is set right.
+struct RenewalPause: Sendable, Equatable {
+    /// As uptime, by the monotonic clock.
+    let end: Duration
+    /// Whether the certificate had ended, by the clock then.
+    let hadEnded: Bool
+
+    func holds(for device: Device, at now: Moment) -> Bool {
+        now.uptime < end && hadEnded == device.hasEnded(at: now.date)
+    }
 }
 
 /// Finds the next step. Pure.
@@ -84,8 +99,7 @@ extension Holdings {
 
     private func isRenewalDue(at now: Moment, _ terms: RenewalTerms) -> Bool {
         guard let device else { return false }
-        // An expired certificate is useless, so each use tries to renew it; the caller decides how often.
-        if let notBefore = terms.notBefore, now.uptime < notBefore, device.leaf.notAfter > now.date { return false }
+        if let pause = terms.pause, pause.holds(for: device, at: now) { return false }
         return !device.renewedChain.isEmpty || RenewalPolicy.isDue(device, at: now.date, window: terms.window)
     }
 }

@@ -6,18 +6,30 @@ import Synchronization
 
 /// Renewal of the device certificate, endpoint E6 (MAG 4.6).
 final class Renewal: Sendable {
-    /// The pause after failed attempts.
-    private struct Pause: Sendable {
+    /// What is known of failed attempts.
+    private struct Failures: Sendable {
+        /// The longest pause with an ended certificate, with which nothing else succeeds either.
+        static let longestAfterEnd = Duration.seconds(300)
+
         var backoff = Backoff(initial: .seconds(60), cap: .seconds(6 * 3600))
-        /// As uptime, by the monotonic clock.
-        var end: Duration?
+        var pause: RenewalPause?
+        /// Why the last one failed.
+        var reason: GatewayError?
+
+        mutating func note(_ error: GatewayError, hasEnded: Bool, at uptime: Duration) {
+            if hasEnded != pause?.hadEnded { backoff.reset() }
+            let delay = backoff.next()
+            pause = RenewalPause(
+                end: uptime + (hasEnded ? min(delay, Self.longestAfterEnd) : delay), hadEnded: hasEnded)
+            reason = error
+        }
     }
 
     private let store: HoldingsStore
     private let exchange: Exchange
     /// How long before its expiry the certificate is renewed, in seconds.
     private let window: TimeInterval
-    private let pause = Mutex(Pause())
+    private let failures = Mutex(Failures())
 
     init(store: HoldingsStore, exchange: Exchange, window: TimeInterval) {
         self.store = store
@@ -25,7 +37,7 @@ final class Renewal: Sendable {
         self.window = window
     }
 
-    var terms: RenewalTerms { RenewalTerms(window: window, notBefore: pause.withLock { $0.end }) }
+    var terms: RenewalTerms { RenewalTerms(window: window, pause: failures.withLock(\.pause)) }
 
     /// Automatic renewal before a call. A failure that keeps the registration does not stop the call; it is reported,
     /// and the renewal tried again after a growing pause.
@@ -34,9 +46,22 @@ final class Renewal: Sendable {
             try await renew(in: operation)
         } catch let error as GatewayError {
             if case .refused = error { throw error }
-            let now = store.clocks.uptime()
-            pause.withLock { $0.end = now + $0.backoff.next() }
+            let now = store.clocks.now
+            let hasEnded = try await store.holdings().device?.hasEnded(at: now.date) ?? false
+            failures.withLock { $0.note(error, hasEnded: hasEnded, at: now.uptime) }
         }
+    }
+
+    /// Renewal after the gateway refused the certificate as ended. If it has by this clock too, it was asked for before
+    /// the call; while that is paused, this fails as it did.
+    func renewAfterRefusal(in operation: borrowing Operation) async throws {
+        let (now, failures) = (store.clocks.now, failures.withLock { $0 })
+        if let device = try await store.holdings().device, let reason = failures.reason, let pause = failures.pause,
+            pause.hadEnded, pause.holds(for: device, at: now)
+        {
+            throw reason
+        }
+        try await renew(in: operation)
     }
 
     /// Renews now, whatever the certificate's dates. The renewed certificate is on disk before it is tested, and in use
@@ -54,7 +79,7 @@ final class Renewal: Sendable {
             if case .refused(let refusal) = error { try await endRegistration(after: refusal, in: operation) }
             throw error
         }
-        pause.withLock { $0 = Pause() }
+        failures.withLock { $0 = Failures() }
     }
 
     private func requestChain(for device: Device, in operation: borrowing Operation) async throws {

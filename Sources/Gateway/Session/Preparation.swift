@@ -63,7 +63,7 @@ struct Preparation: Sendable {
         switch recovery {
         case .dropAccessToken, .reinitializeClient:
             try await store.update(in: operation) { $0.apply(recovery, as: principal) }
-        case .renewCertificate: try await renewal.renew(in: operation)
+        case .renewCertificate: try await renewal.renewAfterRefusal(in: operation)
         }
     }
 }

@@ -25,6 +25,7 @@ public final class MessageClock: Sendable {
     private struct State: Sendable {
         var offset: TimeInterval?
         var confirmed: TimeInterval?
+        var steps = 0
     }
 
     /// What both clocks may differ by without being a step, in seconds.
@@ -54,13 +55,24 @@ public final class MessageClock: Sendable {
         }
     }
 
+    /// How often the system's clock was seen to have been stepped; from the first time that this is asked, or a message
+    /// comes.
+    public var steps: Int {
+        state.withLock { state in
+            _ = read(&state)
+            return state.steps
+        }
+    }
+
     func read() -> Reading { state.withLock { read(&$0) } }
 
     private func read(_ state: inout State) -> Reading {
         let (date, steady) = (system(), steady())
         let offset = date.timeIntervalSince1970 - steady
-        if state.offset.map({ abs($0 - offset) > Self.tolerance }) ?? true {
-            state = State(offset: offset)
+        if let known = state.offset {
+            if abs(known - offset) > Self.tolerance { state = State(offset: offset, steps: state.steps + 1) }
+        } else {
+            state.offset = offset
         }
         return Reading(
             date: date, steady: steady, offset: state.offset ?? offset, isConfirmed: state.confirmed != nil,

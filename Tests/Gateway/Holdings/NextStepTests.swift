@@ -20,12 +20,12 @@ struct NextStepTests {
 
         init(
             _ description: String, _ next: NextStep, for need: Need = Need(), after last: ChainStep? = nil,
-            at now: Moment = NextStepTests.now, notBefore: Duration? = nil,
+            at now: Moment = NextStepTests.now, pause: RenewalPause? = nil,
             _ change: @escaping @Sendable (inout Holdings) throws -> Void = { _ in }
         ) {
             testDescription = description
             (self.next, self.need, self.last, self.now, self.change) = (next, need, last, now, change)
-            renewal.notBefore = notBefore
+            renewal.pause = pause
         }
     }
 
@@ -76,13 +76,26 @@ struct NextStepTests {
             keepsClient),
         Row(
             "nor while a failed renewal is put off", .ready,
-            at: Moment(date: certificateEnd - 86_400, uptime: now.uptime), notBefore: .seconds(11), keepsClient),
+            at: Moment(date: certificateEnd - 86_400, uptime: now.uptime),
+            pause: RenewalPause(end: .seconds(11), hadEnded: false), keepsClient),
         Row(
             "but then", .take(.certificate), at: Moment(date: certificateEnd - 86_400, uptime: now.uptime),
-            notBefore: .seconds(10), keepsClient),
+            pause: RenewalPause(end: .seconds(10), hadEnded: false), keepsClient),
         Row(
-            "one that has ended is never put off", .take(.certificate),
-            at: Moment(date: certificateEnd + 1, uptime: now.uptime), notBefore: .seconds(11), keepsClient),
+            "it is put off no longer once it has ended", .take(.certificate),
+            at: Moment(date: certificateEnd, uptime: now.uptime),
+            pause: RenewalPause(end: .seconds(11), hadEnded: false), keepsClient),
+        Row(
+            "one that had ended already is put off too", .ready,
+            at: Moment(date: certificateEnd, uptime: now.uptime),
+            pause: RenewalPause(end: .seconds(11), hadEnded: true), keepsClient),
+        Row(
+            "but not for longer", .take(.certificate), at: Moment(date: certificateEnd, uptime: now.uptime),
+            pause: RenewalPause(end: .seconds(10), hadEnded: true), keepsClient),
+        Row(
+            "nor once the clock that it had ended by is set right", .take(.certificate),
+            at: Moment(date: certificateEnd - 1, uptime: now.uptime),
+            pause: RenewalPause(end: .seconds(11), hadEnded: true), keepsClient),
         Row("one that is renewed has yet to prove itself", .take(.certificate)) {
             let chain = $0.device?.chain ?? []
             $0.device?.renewedChain = chain
