@@ -98,13 +98,18 @@ extension Agent {
     ) async throws {
         try await checkRoom(for: name)
         // Two accounts at one gateway would share their records.
-        for (other, identity) in try await gateways.accounts() where identity == gateway.identity && other != name.text
-        {
+        let known = try await gateways.accounts()
+        for (other, identity) in known where identity == gateway.identity && other != name.text {
             throw AccountError.sameGateway(url: identity.baseURL, account: AccountName(other) ?? .gateway)
         }
-        let previous = try await gateways.activate(
-            gateway, as: name.text, registers: registers, byDocument: name == .gateway ? document : nil,
-            alsoStoring: more)
+        let activate = { @Sendable [gateways] (changes: [Change]) in
+            try await gateways.activate(
+                gateway, as: name.text, registers: registers, byDocument: name == .gateway ? document : nil,
+                alsoStoring: more + changes)
+        }
+        // What was allowed at the one gateway was not at the other.
+        let isSwitch = known[name.text].map { $0 != gateway.identity } ?? false
+        let previous = isSwitch ? try await endingGrants(at: name, activate) : try await activate([])
         if name != .gateway, previous != nil {
             report(.gateway(.didSwitchGateway(from: previous, to: gateway.identity)), of: name)
         }
@@ -122,7 +127,7 @@ extension Agent {
         }
     }
 
-    /// Removes an account with all its stored records.
+    /// Removes an account with all its stored records, and ends what grants allow there.
     ///
     /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/current(_:)``, ``AccountError/registered(_:)``, what the
     ///   vault throws
@@ -136,7 +141,9 @@ extension Agent {
         }
         await disconnect(name)
         Station.removeMessages(of: gateway.scope, in: configuration.stateDirectory)
-        try await gateways.remove(account: name.text)
+        try await endingGrants(at: name) { [gateways] changes in
+            try await gateways.remove(account: name.text, alsoStoring: changes)
+        }
         accounts.unusable[name] = nil
     }
 
