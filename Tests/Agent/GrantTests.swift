@@ -148,6 +148,16 @@ struct GrantTests {
         #expect(book.units == [])
     }
 
+    @Test("what a program wants to do is said with its account, unless that is the default one")
+    func text() throws {
+        let plant = try #require(AccountName("plant2"))
+        #expect(GrantUse(account: .gateway).text == "have the access token")
+        #expect(GrantUse(account: plant).text == "have the access token at the account plant2")
+        #expect(call("lab").text == "call gateway")
+        let other = GrantUse(account: plant, target: .init(host: Grant.gatewayHost, segments: ["lab"]))
+        #expect(other.text == "call gateway at the account plant2")
+    }
+
     @Test("an answer about a program is about its user, and its service if it runs in one")
     func subjectOfAnswer() {
         #expect(program(unit: "a.service").subject == .init(uid: 1000, unit: "a.service"))

@@ -98,9 +98,14 @@ extension Agent {
     ) async throws {
         try await checkRoom(for: name)
         try await checkIsOnlyOne(name) { $0 == gateway.identity }
-        let previous = try await gateways.activate(
-            gateway, as: name.text, registers: registers, byDocument: name == .gateway ? document : nil,
-            alsoStoring: more)
+        let activate = { @Sendable [gateways] (changes: [Change]) in
+            try await gateways.activate(
+                gateway, as: name.text, registers: registers, byDocument: name == .gateway ? document : nil,
+                alsoStoring: more + changes)
+        }
+        // What was allowed at the one gateway was not at the other.
+        let isSwitch = try await gateways.accounts()[name.text].map { $0 != gateway.identity } ?? false
+        let previous = isSwitch ? try await endingGrants(at: name, activate) : try await activate([])
         if name != .gateway, previous != nil {
             report(.gateway(.didSwitchGateway(from: previous, to: gateway.identity)), of: name)
         }
@@ -127,7 +132,7 @@ extension Agent {
         }
     }
 
-    /// Removes an account with all its stored records.
+    /// Removes an account with all its stored records, and ends what grants allow there.
     ///
     /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/current(_:)``, ``AccountError/registered(_:)``, what the
     ///   vault throws
@@ -141,7 +146,9 @@ extension Agent {
         }
         await disconnect(name)
         Station.removeMessages(of: gateway.scope, in: configuration.stateDirectory)
-        try await gateways.remove(account: name.text)
+        try await endingGrants(at: name) { [gateways] changes in
+            try await gateways.remove(account: name.text, alsoStoring: changes)
+        }
         accounts.unusable[name] = nil
     }
 

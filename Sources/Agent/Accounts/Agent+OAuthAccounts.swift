@@ -5,6 +5,7 @@ import Groundwork
 import LocalAPI
 import OAuth
 import OAuthAccounts
+import Vault
 
 /// Accounts at OAuth 2.0 and OpenID Connect servers.
 extension Agent {
@@ -47,6 +48,8 @@ extension Agent {
         defer { accountChange.unlock() }
         guard try await oauthAccounts.names().contains(name.text) else { return false }
         try requireNotCurrent(name)
+        // Before a gateway's account can have the name: until then such grants allow nothing.
+        try await endingGrants(at: name) { [vault] in try await vault.commit($0) }
         try await oauthAccounts.remove(name.text, force: force)
         return true
     }

@@ -4,6 +4,7 @@ import Groundwork
 import LocalAPI
 import Prompts
 import Synchronization
+import Vault
 
 /// Grants as the agent applies them: whom it asks, and what it records.
 extension Agent {
@@ -28,15 +29,16 @@ extension Agent {
 
     /// Lets a program do something, after a person was asked if that is needed.
     ///
+    /// - Parameter link: the account's.
     /// - Throws: ``GrantError``, ``PromptError``
-    nonisolated func permit(_ program: LocalProgram, _ use: GrantUse) async throws -> Permit {
+    nonisolated func permit(_ program: LocalProgram, _ use: GrantUse, at link: Link) async throws -> Permit {
         switch grants.decide(program, use) {
         case .allowed(let grant):
             var use = use
-            use.principal = try await principal(of: program, use, by: grant)
+            use.principal = try await principal(of: program, use, at: link, by: grant)
             if let grant { grants.count(grant) }
             await note(program, use, grant)
-            return Permit(program, use)
+            return Permit(program, use, at: link)
         case .refused:
             await noteRefusal(program, use)
             throw GrantError.refused(program: program.name, use: use.text)
@@ -44,7 +46,7 @@ extension Agent {
             await noteRefusal(program, use)
             throw GrantError.missing(program: program.name, use: use.text)
         case .open:
-            return try await ask(program, use)
+            return try await ask(program, use, at: link)
         }
     }
 
@@ -54,11 +56,11 @@ extension Agent {
     /// - Parameter grant: what allows it; `nil` if nothing has to.
     /// - Throws: ``GrantError/sessionPrivate``
     private nonisolated func principal(
-        of program: LocalProgram, _ use: GrantUse, by grant: Grant?
+        of program: LocalProgram, _ use: GrantUse, at link: Link, by grant: Grant?
     ) async throws -> Principal? {
         guard let grant else { return use.principal }
         let allowed = use.principal.map { [$0] } ?? grant.principals
-        return try await principal(of: program, use, among: allowed)
+        return try await principal(of: program, use, at: link, among: allowed)
     }
 
     /// Without single sign-on the user's session is the agent's alone, and that of those who may operate it; programs
@@ -66,9 +68,8 @@ extension Agent {
     ///
     /// - Throws: ``GrantError/sessionPrivate``
     private nonisolated func principal(
-        of program: LocalProgram, _ use: GrantUse, among allowed: Set<Principal>
+        of program: LocalProgram, _ use: GrantUse, at link: Link, among allowed: Set<Principal>
     ) async throws -> Principal {
-        let link = try await account(use.account).link
         var allowed = allowed
         if !program.isOwner, !program.mayOperate, !link.gateway.singleSignOn { allowed.remove(.user) }
         guard let first = allowed.first else {
@@ -80,22 +81,24 @@ extension Agent {
 
     // MARK: Asking
 
-    private nonisolated func ask(_ program: LocalProgram, _ use: GrantUse) async throws -> Permit {
+    private nonisolated func ask(_ program: LocalProgram, _ use: GrantUse, at link: Link) async throws -> Permit {
         // Asked about by its name: a person decides for somebody.
         var asked = use
         asked.principal = try await principal(
-            of: program, use, among: use.principal.map { [$0] } ?? Set(Principal.allCases))
-        let person = try await person(for: asked)
+            of: program, use, at: link, among: use.principal.map { [$0] } ?? Set(Principal.allCases))
+        let person = try await person(for: asked, at: link.session)
         var about = asked
         about.target?.segments = []
-        let question = GrantBook.Question(unit: program.peer.unit, use: about, loggedInAt: person?.loggedInAt)
+        let question = GrantBook.Question(
+            session: ObjectIdentifier(link.session), unit: program.peer.unit, use: about,
+            loggedInAt: person?.loggedInAt)
         let isForThis = Mutex(false)
         // Requests of the same kind wait for the same answer, but one for this once is for one of them: the others are
         // asked about again, one after another.
         while true {
             do {
                 try await grants.questions(about: program.peer.uid).join(question) { [asked] _ in
-                    guard try await self.settle(program, asked, person) else { return }
+                    guard try await self.settle(program, asked, at: link, person) else { return }
                     isForThis.withLock { $0 = true }
                 }
             } catch {
@@ -106,12 +109,12 @@ extension Agent {
             case .allowed(let grant):
                 if let grant { grants.count(grant) }
                 await note(program, asked, grant)
-                return Permit(program, asked, loggedInAt: person?.loggedInAt)
+                return Permit(program, asked, at: link, loggedInAt: person?.loggedInAt)
             case .open:
                 // An answer for this once makes no grant.
                 guard isForThis.withLock(\.self) else { continue }
                 await note(program, asked, nil)
-                return Permit(program, asked, isOnce: true, loggedInAt: person?.loggedInAt)
+                return Permit(program, asked, at: link, isOnce: true, loggedInAt: person?.loggedInAt)
             case .refused, .missing:
                 await noteRefusal(program, asked)
                 throw GrantError.refused(program: program.name, use: asked.text)
@@ -127,9 +130,8 @@ extension Agent {
     }
 
     /// - Returns: `nil` if it is in the board's name, or nobody is logged in.
-    private nonisolated func person(for use: GrantUse) async throws -> Person? {
+    private nonisolated func person(for use: GrantUse, at session: GatewaySession) async throws -> Person? {
         guard use.principal == .user else { return nil }
-        let session = try await account(use.account).session
         if let user = try await session.user() {
             return Person(session: session, name: user.userName, loggedInAt: user.loggedInAt)
         }
@@ -141,10 +143,10 @@ extension Agent {
     ///
     /// - Parameter person: the user whom the question names.
     /// - Returns: whether the answer is for this once.
-    /// - Throws: ``GrantError/refused(program:use:)``, ``PromptError``, `GatewayError.userRequired` if that user has
-    ///   logged out meanwhile
+    /// - Throws: ``GrantError/refused(program:use:)``, ``GrantError/accountChanged(account:)``, ``PromptError``,
+    ///   `GatewayError.userRequired` if that user has logged out meanwhile
     private nonisolated func settle(
-        _ program: LocalProgram, _ asked: GrantUse, _ person: Person?
+        _ program: LocalProgram, _ asked: GrantUse, at link: Link, _ person: Person?
     ) async throws -> Bool {
         // What was asked before may have been answered for longer.
         switch grants.decide(program, asked) {
@@ -158,7 +160,9 @@ extension Agent {
             guard case .choice(let choice) = answer else { throw CancellationError() }
             return .right((choice, answerer))
         }
-        // Whoever logged in meanwhile is not the one whom the answer is about.
+        // The answer is for the gateway and the user whom the question was about, not for those that came meanwhile.
+        let account = asked.account.text
+        guard answer == "never" || !link.session.isClosed else { throw GrantError.accountChanged(account: account) }
         if answer != "never", let person { _ = try await person.session.user(loggedInAt: person.loggedInAt) }
         guard answer != "once" else { return true }
         var grant = Grant(id: "", subject: program.subject)
@@ -166,7 +170,13 @@ extension Agent {
         grant.principals = asked.principal.map { [$0] } ?? []
         (grant.accounts, grant.scopes) = ([asked.account.text], asked.scopes)
         if let target = asked.target { grant.hosts = [target.host] } else { (grant.token, grant.paths) = (true, []) }
-        _ = try await allow(grant, by: answerer.description)
+        _ = try await allow(grant, by: answerer.description) { [gateways] in
+            // The account ends in a change of the grants, too: that came before and is seen, or ends this grant.
+            let identity = try await gateways.accounts()[account]
+            guard answer == "never" || identity == link.gateway.identity else {
+                throw GrantError.accountChanged(account: account)
+            }
+        }
         guard answer != "never" else { throw GrantError.refused(program: program.name, use: asked.text) }
         return false
     }
@@ -186,9 +196,13 @@ extension Agent {
 
     // MARK: Changing
 
-    /// - Parameter by: who makes the change.
-    nonisolated func allow(_ grant: Grant, by: String) async throws -> Grant {
-        let added = try await grants.add(grant, in: vault)
+    /// - Parameters:
+    ///   - by: who makes the change.
+    ///   - check: throws if the grant is not to be kept; no other change of the grants runs meanwhile.
+    nonisolated func allow(
+        _ grant: Grant, by: String, checking check: @Sendable () async throws -> Void = {}
+    ) async throws -> Grant {
+        let added = try await grants.add(grant, in: vault, checking: check)
         report(.grant(.allowed(added, by: by)))
         await grantLog.write(
             [
@@ -205,6 +219,26 @@ extension Agent {
             ["outcome": "revoked", "grant": .string(removed.id), "by": .string(by)], at: time.now, isRefusal: false,
             onFailure: reportLogFailure)
         return removed
+    }
+
+    /// Ends what was allowed at an account, in the commit after which the account is another or none.
+    ///
+    /// - Parameter commit: makes that commit, with these changes too.
+    /// - Throws: what the vault and `commit` throw
+    nonisolated func endingGrants<Value: Sendable>(
+        at account: AccountName, _ commit: @Sendable ([Change]) async throws -> Value
+    ) async throws -> Value {
+        let by = Answerer.agent.description
+        let (ended, value) = try await grants.end(at: account, in: vault, commit)
+        for grant in ended {
+            report(.grant(.revoked(grant, by: by)), of: account)
+            await grantLog.write(
+                [
+                    "outcome": "revoked", "grant": .string(grant.id), "account": .string(account.text),
+                    "by": .string(by),
+                ], at: time.now, isRefusal: false, onFailure: reportLogFailure)
+        }
+        return value
     }
 
     // MARK: Recording

@@ -28,7 +28,7 @@ extension Agent {
         let use = GrantUse(
             principal: asked.principal, account: account.name, scopes: try GrantUse.scopes(asked.call.scope),
             target: target)
-        return try await permit(program, use)
+        return try await permit(program, use, at: account.link)
     }
 
     /// Lets a program have a token itself.
@@ -37,10 +37,11 @@ extension Agent {
     nonisolated func permit(
         _ request: LocalRequest, tokenAs principal: Principal?, scope: String?
     ) async throws -> Permit {
-        let account = try await account(of: request).name
+        let account = try await account(of: request)
         return try await permit(
             LocalProgram(request),
-            GrantUse(principal: principal, account: account, scopes: try GrantUse.scopes(scope)))
+            GrantUse(principal: principal, account: account.name, scopes: try GrantUse.scopes(scope)),
+            at: account.link)
     }
 }
 

@@ -57,6 +57,14 @@ struct Grant: Sendable, Equatable {
     /// evade it by hiding its unit.
     func concerns(_ peer: Peer) -> Bool { verdict == .never ? subject.mayFit(peer) : subject.fits(peer) }
 
+    /// What is left of it when an account ends; `nil` if nothing is. A refusal stays.
+    func ending(at account: AccountName) -> Grant? {
+        guard verdict == .allow, accounts.contains(account.text) else { return self }
+        var rest = self
+        rest.accounts.remove(account.text)
+        return rest.accounts.isEmpty ? nil : rest
+    }
+
     /// Whether it is about what a program wants to do.
     func covers(_ use: GrantUse) -> Bool {
         if verdict == .never { return refuses(use) }
@@ -121,8 +129,11 @@ struct GrantUse: Sendable, Hashable {
     /// `nil` if it wants the token itself.
     var target: Target?
 
-    /// For people: `call api.example:8443`, `have the access token`.
-    var text: String { target.map { "call \($0.host)" } ?? "have the access token" }
+    /// For people: `call api.example:8443`, `have the access token at the account plant2`.
+    var text: String {
+        let place = account == .gateway ? "" : " at the account \(account.text)"
+        return (target.map { "call \($0.host)" } ?? "have the access token") + place
+    }
 }
 
 /// A program that asks, as the kernel and the policy know it.

@@ -98,6 +98,8 @@ final class GrantBook: Sendable {
 
     /// What a person is asked about a user's program.
     struct Question: Hashable {
+        /// At which gateway.
+        let session: ObjectIdentifier
         let unit: String?
         let use: GrantUse
         /// When the user logged in whom the question names; `nil` if it names none.
@@ -141,11 +143,19 @@ final class GrantBook: Sendable {
     /// Keeps a grant, instead of one about the same programs and the same use.
     ///
     /// - Returns: the grant with its number.
-    /// - Throws: ``GrantError/tooMany(limit:)``, ``AgentError/badRequest(member:fault:)``, what the vault throws
-    func add(_ grant: Grant, in vault: Vault) async throws -> Grant {
+    /// - Parameter check: throws if it is not to be kept; no other change of the grants runs meanwhile.
+    /// - Throws: ``GrantError/tooMany(limit:)``, ``AgentError/badRequest(member:fault:)``, what the vault and `check`
+    ///   throw
+    func add(
+        _ grant: Grant, in vault: Vault, checking check: @Sendable () async throws -> Void
+    ) async throws -> Grant {
         // What could not be read again would make all of the list unreadable.
         var added = try Grant(json: grant.json(isInSettings: false), id: "")
-        try await update(in: vault) { grants, last in
+        let commit = { @Sendable (changes: [Change]) in
+            try await check()
+            try await vault.commit(changes)
+        }
+        try await update(in: vault, commit) { grants, last in
             var other = added
             grants.removeAll {
                 (other.id, other.verdict) = ($0.id, $0.verdict)
@@ -163,7 +173,7 @@ final class GrantBook: Sendable {
     func remove(_ id: String, in vault: Vault) async throws -> Grant {
         guard !state.withLock({ $0.fixed.contains { $0.id == id } }) else { throw GrantError.inSettings(id: id) }
         var removed: Grant?
-        try await update(in: vault) { grants, _ in
+        try await update(in: vault, { try await vault.commit($0) }) { grants, _ in
             guard let index = grants.firstIndex(where: { $0.id == id }) else { throw GrantError.unknown(id: id) }
             removed = grants.remove(at: index)
         }
@@ -171,8 +181,35 @@ final class GrantBook: Sendable {
         return removed
     }
 
+    /// Ends what kept grants allow at an account, in the commit after which the account is another or none: they were
+    /// given for what it was.
+    ///
+    /// - Parameter commit: makes that commit, with these changes too.
+    /// - Returns: the grants that allowed something there, as they were, and what `commit` returns.
+    /// - Throws: what the vault and `commit` throw
+    func end<Value: Sendable>(
+        at account: AccountName, in vault: Vault, _ commit: @Sendable ([Change]) async throws -> Value
+    ) async throws -> (ended: [Grant], Value) {
+        do {
+            var ended: [Grant] = []
+            let value = try await update(in: vault, commit) { grants, _ in
+                ended = grants.filter { $0.ending(at: account) != $0 }
+                grants = grants.compactMap { $0.ending(at: account) }
+            }
+            return (ended, value)
+        } catch is AgentError where !state.withLock(\.isLoaded) {
+            // A stored list that is not readable allows nothing, and must not keep the board at its gateway.
+            return ([], try await commit([]))
+        }
+    }
+
     /// One change at a time, in the vault before it applies. What is under way and no longer allowed ends at once.
-    private func update(in vault: Vault, _ body: (inout [Grant], inout Int64) throws -> Void) async throws {
+    ///
+    /// - Parameter commit: stores the changes.
+    private func update<Value: Sendable>(
+        in vault: Vault, _ commit: @Sendable ([Change]) async throws -> Value,
+        _ body: (inout [Grant], inout Int64) throws -> Void
+    ) async throws -> Value {
         await change.lock()
         defer { change.unlock() }
         if state.withLock({ !$0.isLoaded }) { try await load(from: vault) }
@@ -181,7 +218,9 @@ final class GrantBook: Sendable {
         let stored = JSON.object([
             "last": .integer(last), "grants": .array(grants.map { $0.json(isInSettings: false) }),
         ])
-        try await vault.commit([.put(Self.record, .configuration, SecretBytes(stored.bytes))])
+        let isChanged = grants != state.withLock(\.kept)
+        let value = try await commit(
+            isChanged ? [.put(Self.record, .configuration, SecretBytes(stored.bytes))] : [])
         let ended = state.withLock { state in
             (state.kept, state.lastNumber) = (grants, last)
             let names = Set((state.fixed + grants).map(\.id))
@@ -196,12 +235,15 @@ final class GrantBook: Sendable {
             }
         }
         for permit in ended { permit.revoke() }
+        return value
     }
 }
 
 /// What a program does by a decision, which may be taken back meanwhile.
 final class Permit: Sendable {
     let program: LocalProgram
+    /// At the gateway that the decision is about: the account may be at another one meanwhile.
+    let link: Link
     /// With the principal in whose name; `nil` for what serves whoever needs no grant and does not say.
     let use: GrantUse
     /// Whether a person allowed only this.
@@ -211,8 +253,10 @@ final class Permit: Sendable {
     private enum Outcome { case revoked, over }
     private let outcome = AsyncCondition<Outcome?>(nil)
 
-    init(_ program: LocalProgram, _ use: GrantUse, isOnce: Bool = false, loggedInAt date: Date? = nil) {
-        (self.program, self.use, self.isOnce, loggedInAt) = (program, use, isOnce, date)
+    init(
+        _ program: LocalProgram, _ use: GrantUse, at link: Link, isOnce: Bool = false, loggedInAt date: Date? = nil
+    ) {
+        (self.program, self.use, self.link, self.isOnce, loggedInAt) = (program, use, link, isOnce, date)
     }
 
     var principal: Principal? { use.principal }
@@ -221,10 +265,11 @@ final class Permit: Sendable {
 
     /// Does the work, unless the permission is taken back meanwhile.
     ///
-    /// - Throws: ``GrantError/revoked``, what the work throws
+    /// - Throws: ``GrantError/revoked``, ``GrantError/accountChanged(account:)``, what the work throws
     func run<Value: Sendable>(
         of book: GrantBook, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        guard !link.session.isClosed else { throw GrantError.accountChanged(account: use.account.text) }
         // Nothing takes away what owners may do.
         guard !program.isOwner else { return try await work() }
         book.begin(self)

@@ -8,6 +8,8 @@ public enum GrantError: Explained, Equatable {
     case refused(program: String, use: String)
     /// What allowed it was taken back.
     case revoked
+    /// The account was removed, switched to another gateway, stopped or started after it was asked for.
+    case accountChanged(account: String)
     /// The gateway's configuration keeps the user's session to the agent itself (`sso_enabled`, MAG 12.1).
     case sessionPrivate
     /// The path is an endpoint of the gateway by which the agent manages the board's identity.
@@ -36,6 +38,11 @@ public enum GrantError: Explained, Equatable {
             Explanation(
                 "grants.revoked", .denied, "the grant that allowed this was revoked",
                 remedy: "ask the administrator of this board")
+        case .accountChanged(let account):
+            Explanation(
+                "grants.account-changed", .conflict, "the account \(account) changed while this waited",
+                remedy: "ask again",
+                meaning: "the account was removed, switched, stopped or started after a program had asked")
         case .sessionPrivate:
             Explanation(
                 "grants.session-private", .permission,
@@ -73,8 +80,8 @@ public enum GrantError: Explained, Equatable {
     }
 
     public static let examples: [GrantError] = [
-        .missing(program: "PROGRAM", use: "USE"), .refused(program: "PROGRAM", use: "USE"), .revoked, .sessionPrivate,
-        .reserved(path: "PATH"), .unknown(id: "ID"), .inSettings(id: "ID"), .tooMany(limit: 64),
-        .notAskable(limit: 256), .onlyOwners,
+        .missing(program: "PROGRAM", use: "USE"), .refused(program: "PROGRAM", use: "USE"), .revoked,
+        .accountChanged(account: "ACCOUNT"), .sessionPrivate, .reserved(path: "PATH"), .unknown(id: "ID"),
+        .inSettings(id: "ID"), .tooMany(limit: 64), .notAskable(limit: 256), .onlyOwners,
     ]
 }

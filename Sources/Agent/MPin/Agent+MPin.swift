@@ -3,6 +3,7 @@ import Groundwork
 import LocalAPI
 import MPin
 import OAuthAccounts
+import Vault
 
 /// Accounts at M-Pin back ends.
 extension Agent {
@@ -41,6 +42,8 @@ extension Agent {
         defer { accountChange.unlock() }
         guard try await mpinAccounts.names().contains(name.text) else { return false }
         try requireNotCurrent(name)
+        // Before a gateway's account can have the name: until then such grants allow nothing.
+        try await endingGrants(at: name) { [vault] in try await vault.commit($0) }
         try await mpinAccounts.remove(name.text)
         return true
     }

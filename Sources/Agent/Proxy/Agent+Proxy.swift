@@ -19,7 +19,7 @@ extension Agent {
             let request = try ForwardRequest(method: head.method, target: head.target, headers: head.headers)
             let (program, use) = (LocalProgram(head), request.use)
             return { body, writer in
-                let permit = try await self.permit(program, use)
+                let permit = try await self.permit(program, use, at: try await self.account(use.account).link)
                 try await permit.run(of: self.grants) {
                     try await self.forward(request, body, writer, by: permit)
                 }
@@ -30,8 +30,7 @@ extension Agent {
     private nonisolated func forward(
         _ request: ForwardRequest, _ body: RelayBody, _ writer: RelayWriter, by permit: Permit
     ) async throws {
-        let account = request.account
-        let link = try await self.account(account).link
+        let link = permit.link
         try check(request, at: link)
         var call = APICall(request.method, request.path)
         call.headers = request.headers

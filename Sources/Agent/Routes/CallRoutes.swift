@@ -36,10 +36,8 @@ extension Agent {
                 return .json(.object(response.wholeReport(as: nil)))
             }
             let permit = try await self.permit(request, asked)
-            let session = try await self.account(of: request).session
             return try await permit.run(of: self.grants) {
-                let (response, principal) = try await self.answer(
-                    to: asked, by: permit, at: session, for: request.peer.uid)
+                let (response, principal) = try await self.answer(to: asked, by: permit, for: request.peer.uid)
                 try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
                 return .json(.object(response.wholeReport(as: principal)))
             }
@@ -69,18 +67,17 @@ extension Agent {
                 return .stream { try await answer.write(to: $0) }
             }
             let permit = try await self.permit(request, asked)
-            let session = try await self.account(of: request).session
             let exchange = CallExchange(
-                asked: asked, permit: permit, session: session, uploads: self.uploads, prompts: self.prompts,
-                uid: request.peer.uid)
+                asked: asked, permit: permit, uploads: self.uploads, prompts: self.prompts, uid: request.peer.uid)
             return .stream { writer in try await permit.run(of: self.grants) { try await exchange.run(writer) } }
         }
     }
 
     /// - Returns: the answer, and in whose name it was asked for; `nil` for a public call.
     private nonisolated func answer(
-        to asked: CallRequest, by permit: Permit, at session: GatewaySession, for uid: UInt32
+        to asked: CallRequest, by permit: Permit, for uid: UInt32
     ) async throws -> (HTTPResponse, Principal?) {
+        let session = permit.link.session
         guard !asked.call.isPublic else { return (try await session.call(asked.call), nil) }
         return try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in
             var call = asked.call
@@ -111,13 +108,14 @@ extension Agent {
 /// A call whose body and answer pass through the agent in pieces: little of them is in memory at any time.
 struct CallExchange: Sendable {
     let asked: CallRequest
-    /// In whose name.
+    /// In whose name, and at which gateway.
     let permit: Permit
-    let session: GatewaySession
     let uploads: UploadDesk
     let prompts: PromptDesk
     /// The user who calls, and may send the body.
     let uid: UInt32
+
+    private var session: GatewaySession { permit.link.session }
 
     func run(_ writer: StreamWriter) async throws {
         let number = uploads.newID()

@@ -29,7 +29,7 @@ extension Agent {
             let (principal, scope) = (try Principal(request.query["as"]), request.query["scope"])
             let permit = try await self.permit(request, tokenAs: principal, scope: scope)
             return try await permit.run(of: self.grants) {
-                try await self.token(of: request, by: permit, scope: scope)
+                try await self.token(by: permit, scope: scope)
             }
         }
         router.on(
@@ -40,7 +40,7 @@ extension Agent {
             let (principal, scope) = (try Principal(body.optionalString("as")), try body.optionalString("scope"))
             let permit = try await self.permit(request, tokenAs: principal, scope: scope)
             return try await permit.run(of: self.grants) {
-                try await self.token(of: request, by: permit, scope: scope, refreshing: true)
+                try await self.token(by: permit, scope: scope, refreshing: true)
             }
         }
         router.on(
@@ -54,10 +54,10 @@ extension Agent {
         }
     }
 
-    private func token(
-        of request: LocalRequest, by permit: Permit, scope: String?, refreshing: Bool = false
+    private nonisolated func token(
+        by permit: Permit, scope: String?, refreshing: Bool = false
     ) async throws -> LocalResponse {
-        let session = try await account(of: request).session
+        let session = permit.link.session
         return try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in
             let token = try await session.accessToken(
                 of: principal, scope: scope, refreshing: refreshing, loggedInAt: permit.loggedInAt)

@@ -80,6 +80,9 @@ public final class GatewaySession: Sendable {
         await calls.factors.close()
     }
 
+    /// Whether ``close()`` was called.
+    public var isClosed: Bool { operations.isClosed }
+
     /// Whether the session was made to send nothing (``SessionOptions/isStopped``).
     public var isStopped: Bool { exchange.options.isStopped }
 

@@ -97,12 +97,14 @@ public actor Gateways {
     /// Removes an account, its gateway's configuration and all other data of that gateway, in one commit.
     ///
     /// Everything that uses the account must have ended.
-    public func remove(account: String) async throws {
+    ///
+    /// - Parameter more: what else is stored in that commit.
+    public func remove(account: String, alsoStoring more: [Change] = []) async throws {
         let scope = try await identity(of: account)?.scope
         var changes = [Change.remove(Self.record(of: account))]
         if let scope { changes += try await vault.names(scope: scope).map(Change.remove) }
         killPoint("account-removal-begun")
-        try await vault.commit(changes)
+        try await vault.commit(changes + more)
         killPoint("account-removal-committed")
     }
 

@@ -37,6 +37,8 @@ final class Operations: Sendable {
     /// Cancels the operations, and returns when all have ended. No other runs afterwards.
     func close() async { await flights.close() }
 
+    var isClosed: Bool { flights.isClosed }
+
     /// Waits for an existing operation with that key, else runs `work` after all others.
     ///
     /// - Throws: what `work` threw, the same for all callers that wait for it; `CancellationError` for a canceled
