@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "deploy/debian"))
 import contents  # noqa: E402
 import manual  # noqa: E402
 import sbom  # noqa: E402
-from building import linked_packages  # noqa: E402
+from building import PLACE, in_place, linked_packages  # noqa: E402
 from same import difference  # noqa: E402
 from source import LOCK, REPOSITORY  # noqa: E402
 from targets import Failure  # noqa: E402
@@ -135,6 +135,25 @@ class LinkedTests(unittest.TestCase):
                     ("b.swift.o", f"{scratch}/checkouts/swift-log/Sources/Logging/b.swift", "Logging"),
                     ("c.swift.o", f"{scratch}/checkouts/swift-nio/Sources/NIO/c.swift", "NIO"))))
             self.assertEqual(linked_packages(scratch, "release", "small"), {"tomlkit", "swift-log"})
+
+
+class PlaceTests(unittest.TestCase):
+    def test_builds_in_one_place_at_the_same_addresses_wherever_the_source_is(self):
+        seen = []
+        for name in "one", "another-with-a-longer-name":
+            with tempfile.TemporaryDirectory(suffix=name) as folder:
+                (Path(folder) / "name").write_text(name)
+                look = ["sh", "-c", f"cat {PLACE}/name; echo; cat /proc/self/maps; touch {PLACE}/made"]
+                made = subprocess.run(in_place(folder, look), text=True, capture_output=True)
+                if made.returncode and any(word in made.stderr for word in ("not permitted", "denied")):
+                    self.skipTest(made.stderr)
+                self.assertEqual((made.returncode, made.stderr), (0, ""))
+                found, maps = made.stdout.split("\n", 1)
+                self.assertEqual(found, name)
+                self.assertTrue((Path(folder) / "made").exists())
+                seen.append([line.split()[0] for line in maps.splitlines() if "[stack]" not in line])
+        self.assertEqual(*seen)
+        self.assertFalse(Path(PLACE, "name").exists())
 
 
 class VersionTests(unittest.TestCase):
