@@ -76,8 +76,10 @@ observe on-card $?
 forget
 
 step confined
-# The same unit for a program that tries what it forbids: as root, so that it is not the files' modes that refuse it.
-sed 's,^ExecStart=.*,ExecStart=/usr/bin/perl '"$scripts/attempts.pl"' unit,; s/^Type=.*/Type=oneshot/
+# The same unit for a program that tries what it forbids: as root, so that it is not the files' modes that refuse it. The
+# unit hides homes and temporary folders, in which the repository may be.
+install -m 644 "$scripts/attempts.pl" /usr/local/lib
+sed 's,^ExecStart=.*,ExecStart=/usr/bin/perl /usr/local/lib/attempts.pl unit,; s/^Type=.*/Type=oneshot/
     s/^User=.*/User=root/; s/^Group=.*/Group=nogroup/; s/^Restart=.*/Restart=no/; /^WatchdogSec=/d
     s/Directory=latchkey$/Directory=latchkey-attempts/' \
     /usr/lib/systemd/system/latchkey.service > $units/attempts.service
