@@ -185,8 +185,8 @@ public enum LocalAPIError: Explained, Equatable {
         case .daemonEnded:
             Explanation(
                 "local-api.daemon-ended", .notRunning,
-                "the daemon ended or was stopped before its answer was complete",
-                remedy: "see how it ended: systemctl status latchkey; and its log: journalctl -u latchkey")
+                "the connection to the daemon ended before its answer was complete; the daemon may have been stopped",
+                remedy: "see whether it runs: systemctl status latchkey; and its log: journalctl -u latchkey")
         case .cancelled: Explanation("local-api.cancelled", .cancelled, "the request to the daemon was canceled")
         case .remote(_, let explanation): explanation
         }

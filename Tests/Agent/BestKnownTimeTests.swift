@@ -143,13 +143,20 @@ struct BestKnownTimeTests {
     func renewedConnections() throws {
         try withFolder { folder in
             let clock = SetClock(built + 1000)
-            let time = time(folder, clock)
+            let uptime = Mutex(Duration.zero)
+            let time = BestKnownTime(
+                path: folder + "/clock", built: built, systemTime: { clock.now }, uptime: { uptime.withLock { $0 } })
             clock.now += 86_400
             #expect(time.confirm(by: .new))
             #expect(BestKnownTime.modified(folder + "/clock") == built + 87_400)
             #expect(time.confirm(by: .kept))
             clock.now += 86_400
             #expect(!time.confirm(by: .kept))
+            // Requests that were under way end over the connections of before.
+            uptime.withLock { $0 += BestKnownTime.settling - .seconds(1) }
+            #expect(time.confirm(by: .kept))
+            #expect(BestKnownTime.modified(folder + "/clock") == built + 87_400)
+            uptime.withLock { $0 += .seconds(1) }
             #expect(time.confirm(by: .kept))
             #expect(BestKnownTime.modified(folder + "/clock") == built + 173_800)
         }

@@ -77,10 +77,11 @@ struct InboxStoreTests {
         #expect(try await store.acknowledge(ids[4], alone: true, of: "orders") == 1)
         // A program that did not get the answer asks again.
         #expect(try await store.acknowledge(ids[4], alone: true, of: "orders") == 0)
-        await #expect(throws: MessagingError.messageNotThere(ids[4], inbox: "orders", newest: ids[2])) {
-            try await store.acknowledge(ids[4], of: "orders")
+        await #expect(throws: MessagingError.messageNotThere(ids[4] + 1, inbox: "orders", newest: ids[2])) {
+            try await store.acknowledge(ids[4] + 1, of: "orders")
         }
-        #expect(try await store.removeAll(of: "orders") == 1)
+        // Who has read the newest may have acknowledged it before the others.
+        #expect(try await store.acknowledge(ids[4], of: "orders") == 1)
         #expect(try await store.acknowledge(ids[4], of: "orders") == 0)
         await #expect(throws: MessagingError.messageNotThere(ids[4] + 1, inbox: "orders", newest: nil)) {
             try await store.acknowledge(ids[4] + 1, of: "orders")

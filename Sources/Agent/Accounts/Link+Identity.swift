@@ -16,9 +16,9 @@ extension Link {
         try await discarding { try await session.reset() }
     }
 
-    /// The outbox and the inboxes are emptied here or at the end of the station, whichever comes first. If the process ends
-    /// before that, they are emptied when they are next opened, which only another identity does. Where no station is
-    /// open, because the outbox cannot be or the broker uses another account, the files are erased.
+    /// The outbox and the inboxes are emptied here or at the end of the station, whichever comes first. If the process
+    /// ends before that, they are emptied when they are next opened, which only another identity does. Where no station
+    /// is open, because the outbox cannot be or the broker uses another account, the files are erased.
     private func discarding(_ giveUp: () async throws -> Void) async throws -> DiscardedMessages {
         guard let outbox = station?.outbox else {
             let former = holder

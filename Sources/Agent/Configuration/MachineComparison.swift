@@ -114,12 +114,6 @@ struct MachineComparison {
         // Where both sockets are in one directory, one fault is enough.
         guard directory != Self.directory(of: configuration.api.socket) || path.utf8.count > Self.socketPathLimit
         else { return }
-        // With the local API's socket elsewhere, no service of systemd makes this one's directory.
-        if path == ProxyFeature.socket.preset, case .missing = Self.look(at: directory) {
-            return fail(
-                key, "\(directory) does not exist",
-                fix: "name one beside api.socket: \(Self.directory(of: configuration.api.socket))/proxy.sock")
-        }
         compareSocket(key, path)
     }
 

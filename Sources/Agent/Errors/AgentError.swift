@@ -79,7 +79,7 @@ public enum AgentError: Explained, Equatable {
         case .badRequest(let member, let fault):
             Explanation(
                 "agent.bad-request", .misuse, "\(member) \(fault)",
-                remedy: "see the command's --help; to programs, GET /v1/openapi.json describes each request",
+                remedy: "see the command's --help; for programs, GET /v1/openapi.json describes each request",
                 meaning: "a request of the local API lacks a member or holds a wrong one")
         case .topicReserved(let topic):
             Explanation(

@@ -154,6 +154,8 @@ extension Agent {
         case .open: break
         case .refused, .missing: throw GrantError.refused(program: program.name, use: asked.text)
         }
+        let account = asked.account.text
+        guard !link.session.isClosed else { throw GrantError.accountChanged(account: account) }
         let question = try question(program, asked, person)
         let patience = Duration.seconds(configuration[GrantsFeature.askSeconds])
         let (answer, answerer) = try await prompts.ask(question, patience: patience) { answer, _, answerer in
@@ -161,7 +163,6 @@ extension Agent {
             return .right((choice, answerer))
         }
         // The answer is for the gateway and the user whom the question was about, not for those that came meanwhile.
-        let account = asked.account.text
         guard answer == "never" || !link.session.isClosed else { throw GrantError.accountChanged(account: account) }
         if answer != "never", let person { _ = try await person.session.user(loggedInAt: person.loggedInAt) }
         guard answer != "once" else { return true }

@@ -197,9 +197,20 @@ final class GrantBook: Sendable {
                 grants = grants.compactMap { $0.ending(at: account) }
             }
             return (ended, value)
-        } catch is AgentError where !state.withLock(\.isLoaded) {
+        } catch let error where !state.withLock(\.isLoaded) && Self.isOfList(error) {
             // A stored list that is not readable allows nothing, and must not keep the board at its gateway.
             return ([], try await commit([]))
+        }
+    }
+
+    /// Whether an error is about the stored list alone, which is then unreadable for good.
+    private static func isOfList(_ error: any Error) -> Bool {
+        switch error {
+        case is AgentError: true
+        case VaultError.recordDamaged, VaultError.recordRolledBack, VaultError.recordMissing,
+            VaultError.recordDisplaced:
+            true
+        default: false
         }
     }
 

@@ -24,6 +24,9 @@ extension Agent {
     }
 
     private func adapt(hasReturned: Bool) async {
+        if hasReturned {
+            for account in accounts.all { account.link.session.networkDidChange() }
+        }
         for broker in brokers {
             await broker.connection?.messenger.adapt(hasReturned: hasReturned) { [network] in
                 network.monitor.carries($0)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Gateway
 import Glibc
 import Messaging
 import Synchronization
@@ -14,6 +15,8 @@ public final class BestKnownTime: Sendable {
         var confirmed: Date?
         /// How often the clock had been stepped by the last confirmation, or when kept connections were last closed.
         var steps: Int
+        /// The uptime when they were.
+        var closing: Duration?
     }
 
     /// What a server proved itself over.
@@ -26,10 +29,13 @@ public final class BestKnownTime: Sendable {
 
     /// How much newer than the stored time a confirmation must be to be worth a write to the disk.
     private static let storeInterval: TimeInterval = 3600
+    /// How long requests that were under way when their connections were closed may bring tokens.
+    static let settling = Duration.seconds(300)
 
     private let known: Mutex<Known>
     let path: String
     private let systemTime: @Sendable () -> Date
+    private let uptime: @Sendable () -> Duration
     /// Confirmed whenever this is, for what is judged by its age.
     let messageClock: MessageClock
 
@@ -38,10 +44,11 @@ public final class BestKnownTime: Sendable {
     ///   - built: when this program was built.
     public init(
         path: String, built: Date? = BestKnownTime.modified("/proc/self/exe"),
-        systemTime: @escaping @Sendable () -> Date = { Date() }
+        systemTime: @escaping @Sendable () -> Date = { Date() },
+        uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
     ) {
         self.path = path
-        self.systemTime = systemTime
+        (self.systemTime, self.uptime) = (systemTime, uptime)
         messageClock = MessageClock(system: systemTime)
         let confirmed = Self.modified(path, followsLink: false)
         known = Mutex(
@@ -65,17 +72,20 @@ public final class BestKnownTime: Sendable {
     /// A clock that was stepped since its last confirmation is confirmed by a new connection alone.
     ///
     /// - Parameter end: the end of the board's own certificate; no time from then on is believed.
-    /// - Returns: `false` if kept connections have to be closed, as the clock may have been stepped since they were made.
-    ///   The next one is taken for new.
+    /// - Returns: `false` if kept connections have to be closed, as the clock may have been stepped since they were
+    ///   made. What comes from ``settling`` on is taken to be over a new one.
     @discardableResult
     func confirm(by connection: Connection, before end: Date = .distantFuture) -> Bool {
-        let now = systemTime()
+        let (now, uptime) = (systemTime(), self.uptime())
         // After the time: a step in between is one too many, and not one too few.
         let steps = messageClock.steps
         let (isNew, isConfirmed, isDue) = known.withLock { known in
             if connection == .kept, steps != known.steps {
-                known.steps = steps
+                (known.steps, known.closing) = (steps, uptime)
                 return (false, false, false)
+            }
+            if connection == .kept, let closing = known.closing, uptime - closing < Self.settling {
+                return (true, false, false)
             }
             guard now >= known.floor, now < end else { return (true, false, false) }
             known.floor = now

@@ -30,12 +30,12 @@ struct EnrollmentURL: Equatable {
         port = target.port
     }
 
-    /// Whether the path is one of this gateway's; one without a prefix has all of its host and port.
+    /// Whether the path is one of this gateway's. Of one without a prefix that is certain only of `/connect/`, as another
+    /// path may begin with another gateway's prefix (MAG 1.2).
     func isBelow(_ gateway: GatewayIdentity) -> Bool {
         guard host.lowercased() == gateway.host, port == gateway.port else { return false }
-        guard !gateway.prefix.isEmpty else { return true }
         let path = text.dropFirst("https://".count).drop { $0 != "/" }
-        return path.hasPrefix("/\(gateway.prefix)/")
+        return path.hasPrefix(gateway.prefix.isEmpty ? "/connect/" : "/\(gateway.prefix)/")
     }
 
     /// Whether the host is written as an IPv4 address. Then only the pin verifies the server: certificates of gateways

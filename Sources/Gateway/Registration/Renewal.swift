@@ -13,6 +13,8 @@ final class Renewal: Sendable {
 
         var backoff = Backoff(initial: .seconds(60), cap: .seconds(6 * 3600))
         var pause: RenewalPause?
+        /// The uptime until which a certificate is not asked for that the gateway refused, whatever this clock says.
+        var endAfterRefusal = Duration.zero
         /// Why the last one failed.
         var reason: GatewayError?
 
@@ -22,6 +24,17 @@ final class Renewal: Sendable {
             pause = RenewalPause(
                 end: uptime + (hasEnded ? min(delay, Self.longestAfterEnd) : delay), hadEnded: hasEnded)
             reason = error
+        }
+
+        mutating func noteAfterRefusal(_ error: GatewayError, at uptime: Duration) {
+            endAfterRefusal = uptime + min(backoff.next(), Self.longestAfterEnd)
+            reason = error
+        }
+
+        func isPausedAfterRefusal(_ device: Device, at now: Moment) -> Bool {
+            if now.uptime < endAfterRefusal { return true }
+            // By this clock it has ended, too, and was asked for before the call.
+            return pause.map { $0.hadEnded && $0.holds(for: device, at: now) } ?? false
         }
     }
 
@@ -52,16 +65,29 @@ final class Renewal: Sendable {
         }
     }
 
-    /// Renewal after the gateway refused the certificate as ended. If it has by this clock too, it was asked for before
-    /// the call; while that is paused, this fails as it did.
+    /// Renewal after the gateway refused the certificate as ended. While that is paused, this fails as it did.
     func renewAfterRefusal(in operation: borrowing Operation) async throws {
-        let (now, failures) = (store.clocks.now, failures.withLock { $0 })
-        if let device = try await store.holdings().device, let reason = failures.reason, let pause = failures.pause,
-            pause.hadEnded, pause.holds(for: device, at: now)
+        let (now, known) = (store.clocks.now, failures.withLock { $0 })
+        if let device = try await store.holdings().device, let reason = known.reason,
+            known.isPausedAfterRefusal(device, at: now)
         {
             throw reason
         }
-        try await renew(in: operation)
+        do {
+            try await renew(in: operation)
+        } catch let error as GatewayError {
+            if case .refused = error { throw error }
+            let uptime = store.clocks.uptime()
+            failures.withLock { $0.noteAfterRefusal(error, at: uptime) }
+            throw error
+        }
+    }
+
+    /// Ends a pause that there is because the gateway could not be reached.
+    func networkDidChange() {
+        failures.withLock { known in
+            if case .noAnswer = known.reason { known = Failures() }
+        }
     }
 
     /// Renews now, whatever the certificate's dates. The renewed certificate is on disk before it is tested, and in use

@@ -80,6 +80,9 @@ public final class GatewaySession: Sendable {
         await calls.factors.close()
     }
 
+    /// Tries again at the next use what was put off because the gateway could not be reached.
+    public func networkDidChange() { operations.parts.renewal.networkDidChange() }
+
     /// Whether ``close()`` was called.
     public var isClosed: Bool { operations.isClosed }
 

@@ -30,6 +30,8 @@ final class InboxFile {
     /// What each inbox holds, without those that hold nothing and have dropped nothing. Counted once, when the file is
     /// opened, and kept up with each change: no change takes longer for what waits.
     private(set) var statuses: [String: InboxStatus] = [:]
+    /// The newest number that each of them has had since, also of a message that is gone.
+    private(set) var highest: [String: Int64] = [:]
 
     /// - Parameter checkingAll: whether a large file is checked as a whole, too.
     /// - Returns: the path of a damaged file that was set aside, if there was one.
@@ -56,6 +58,7 @@ final class InboxFile {
     private init(_ database: Database) throws(StorageError) {
         self.database = database
         statuses = try counted()
+        highest = statuses.compactMapValues(\.last)
     }
 
     /// Does all of `body` or nothing.
@@ -189,7 +192,7 @@ final class InboxFile {
     func removeEverything() throws(StorageError) -> Int {
         let count = try database.run("DELETE FROM message")
         for table in ["inbox", "run", "filter", "added"] { try database.run("DELETE FROM \(table)") }
-        statuses = [:]
+        (statuses, highest) = ([:], [:])
         return count
     }
 
@@ -228,6 +231,7 @@ final class InboxFile {
         var status = statuses[inbox] ?? InboxStatus(name: inbox)
         body(&status)
         statuses[inbox] = status.unread + status.dead + status.dropped > 0 ? status : nil
+        highest[inbox] = statuses[inbox] == nil ? nil : [highest[inbox], status.last].compactMap(\.self).max()
     }
 
     /// As ``change(_:_:)``, for a change after which other messages may be the oldest and the newest.

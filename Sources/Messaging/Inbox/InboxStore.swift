@@ -284,15 +284,14 @@ public final actor InboxStore {
     ///   - id: of a message; one that was acknowledged before may be acknowledged again.
     ///   - alone: whether to keep those before it.
     /// - Returns: how many were removed.
-    /// - Throws: ``MessagingError``: `noSuchInbox`, `inboxUnusable`; `messageNotThere` for a number that no message has
-    ///   had yet, or beyond the newest that waits: nobody can have read all up to there.
+    /// - Throws: ``MessagingError``: `noSuchInbox`, `inboxUnusable`; `messageNotThere` for a number that no message of any
+    ///   inbox has had yet, or beyond all that this one is known to have had: nobody can have read all up to there.
     @discardableResult
     public func acknowledge(_ id: Int64, alone: Bool = false, of name: String) throws(MessagingError) -> Int {
         try check(name)
-        let newest = known[name]?.last
         let lastGiven = try use { try $0.lastNumber() }
-        guard id <= (alone ? lastGiven : newest ?? lastGiven) else {
-            throw .messageNotThere(id, inbox: name, newest: newest)
+        guard id <= (alone ? lastGiven : file?.highest[name] ?? lastGiven) else {
+            throw .messageNotThere(id, inbox: name, newest: known[name]?.last)
         }
         return try change { try $0.remove((alone ? id : 1)...id, of: name) }
     }

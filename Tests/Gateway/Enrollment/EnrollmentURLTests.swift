@@ -70,13 +70,18 @@ struct EnrollmentURLTests {
 
     @Test("an enrollment URL is known as one of a gateway by its host, its port and the gateway's prefix")
     func gateway() throws {
-        let url = try Enrollment(url: "https://GW.lab.test:8443/one/c?subjectKeyHash=\(Hex.encode(Self.hash))")
-        func isLikely(_ host: String, _ port: Int, _ prefix: String) -> Bool {
-            url.isLikely(of: GatewayIdentity(host: host, port: port, prefix: prefix))
+        func isLikely(_ path: String, _ host: String, _ port: Int, _ prefix: String) throws -> Bool {
+            try Enrollment(url: "https://GW.lab.test:8443/\(path)?subjectKeyHash=\(Hex.encode(Self.hash))")
+                .isLikely(of: GatewayIdentity(host: host, port: port, prefix: prefix))
         }
-        #expect(isLikely("gw.lab.test", 8443, "one") && isLikely("gw.lab.test", 8443, ""))
-        #expect(!isLikely("gw.lab.test", 8443, "on") && !isLikely("gw.lab.test", 443, "one"))
-        #expect(!isLikely("other.lab.test", 8443, "one"))
+        #expect(try isLikely("one/connect/c", "gw.lab.test", 8443, "one"))
+        #expect(try isLikely("connect/c", "gw.lab.test", 8443, ""))
+        for (host, port, prefix) in [
+            ("gw.lab.test", 8443, ""), ("gw.lab.test", 8443, "on"), ("gw.lab.test", 443, "one"),
+            ("other.lab.test", 8443, "one"),
+        ] {
+            #expect(try !isLikely("one/connect/c", host, port, prefix), "\(host):\(port)/\(prefix)")
+        }
     }
 
     @Test("an enrollment URL may be a file, by path or file URL")

@@ -96,6 +96,54 @@ struct RenewalLifeTests {
         }
     }
 
+    @Test("a certificate that has ended by the gateway's clock alone is asked for once in five minutes, too")
+    func endedAtGateway() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            bench.lab.inject(Fault(.error(code: 3_003_206, status: 401), at: .hello))
+            bench.lab.inject(Fault(.status(503), at: .renewal))
+            bench.lab.resetCounts()
+            for attempts in 1...6 {
+                for _ in 0..<3 {
+                    let error = await failure { _ = try await session.call(method: "GET", path: "/lab/hello") }
+                    guard case .unexpectedAnswer(.renewCertificate, status: 503, _) = error else {
+                        Issue.record("the caller got \(String(describing: error))")
+                        continue
+                    }
+                }
+                #expect(bench.count(.renewal) == attempts)
+                bench.time.pass(300)
+            }
+            bench.lab.clearFaults()
+            bench.lab.inject(Fault(.error(code: 3_003_206, status: 401), at: .hello, times: 1))
+            #expect(try await session.call(method: "GET", path: "/lab/hello").status == 200)
+            #expect(bench.count(.renewal) == 7)
+        }
+    }
+
+    @Test(
+        "an ended certificate is asked for at once when the network has changed, if the gateway had not answered",
+        arguments: [(Fault.Kind.drop, 2), (.status(503), 1)])
+    func endedWithoutNetwork(fault: Fault.Kind, attempts: Int) async throws {
+        try await withBench({
+            $0.lives.deviceCertificate = 40 * 86_400
+            $0.lives.clientCredentials = 0
+        }) { bench in
+            let session = bench.session()
+            try await session.ready()
+            bench.time.pass(41 * 86_400)
+            bench.lab.advanceClock(by: .seconds(41 * 86_400))
+            let log = EventLog(session.events)
+            bench.lab.inject(Fault(fault, at: .renewal))
+            for _ in 0..<2 {
+                _ = await failure { _ = try await session.accessToken() }
+                session.networkDidChange()
+            }
+            #expect(await log.names().count { $0 == "device-will-renew" } == attempts)
+        }
+    }
+
     @Test("a clock beyond the certificate's end costs the gateway one certificate, and nothing once it is right")
     func endedByWrongClock() async throws {
         try await withBench({
