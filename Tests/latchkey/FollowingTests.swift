@@ -1,6 +1,7 @@
 import Foundation
 import Groundwork
 import LocalAPI
+import TestSupport
 import Testing
 
 @testable import latchkey
@@ -21,6 +22,13 @@ struct FollowingTests {
         return server
     }
 
+    /// In a folder of its own: one server at a time begins to listen in a folder.
+    private static func socketPath() throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "f-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder.appending(path: "api.sock").path
+    }
+
     /// A stream that nothing ends from inside.
     private struct Held: AsyncSequence, Sendable {
         let stream: AsyncStream<LocalEvent>
@@ -30,7 +38,8 @@ struct FollowingTests {
 
     @Test("a followed stream goes on with the daemon that comes after the one it began with")
     func goesOn() async throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "f-\(UUID().uuidString.prefix(8)).sock").path
+        let path = try Self.socketPath()
+        defer { try? FileManager.default.removeItem(atPath: path.parentDirectory) }
         let ticks = AsyncStream.makeStream(of: Void.self)
         let reader = Task {
             var count = 0
@@ -52,6 +61,39 @@ struct FollowingTests {
             try await serving.value
         }
         try await reader.value
+    }
+
+    @Test("what happens while a command that follows asks for the present state is shown after it")
+    func followsFromState() async throws {
+        for (command, path) in [
+            (["status"], "/v1/status"), (["proximity", "status"], "/v1/proximity"),
+            (["consent", "ask"], "/v1/proximity/consents"),
+        ] {
+            let events = Broadcast<LocalEvent>()
+            var router = Router()
+            router.on(
+                "GET", "/v1/events", needs: .read,
+                .init("Events", events: ["proximity.consent-asked": .openObject("")])
+            ) { _ in .events(events.subscribe()) }
+            router.on("GET", path, needs: .read, .init("State", answer: .openObject(""))) { _ in
+                events.send(LocalEvent(name: "proximity.consent-asked", data: ["id": 7, "event": "asked"]))
+                return .json(["consents": []])
+            }
+            let socket = try Self.socketPath()
+            defer { try? FileManager.default.removeItem(atPath: socket.parentDirectory) }
+            let server = LocalServer(socketPath: socket, policy: AccessPolicy(owners: [getuid()]), router: router)
+            try server.listen()
+            let serving = Task { try await server.run() }
+            let asks = command == ["consent", "ask"]
+            let running = try RunningProgram(
+                Program(name: "latchkey").url,
+                command + (asks ? [] : ["--follow"]) + ["--json", "--socket", socket])
+            let shown = asks ? running.errors : running.output
+            _ = try await shown.line(containing: asks ? "Let it in?" : #""asked""#, within: 60)
+            running.signal(SIGKILL)
+            serving.cancel()
+            try await serving.value
+        }
     }
 
     @Test("a stream from a daemon that does not run at all is an error")

@@ -31,6 +31,24 @@ final class Following {
         self.backoff = backoff
     }
 
+    /// Opens the stream, so that it holds what happens from then on. Where there is no daemon now, ``next()`` opens it.
+    ///
+    /// - Throws: `LocalAPIError` for anything but an end of the daemon.
+    func open() async throws {
+        let stream = opened()
+        do {
+            try await stream.open()
+        } catch let error where error.isEndOfDaemon {
+            records = nil
+        }
+    }
+
+    private func opened() -> LocalRecords {
+        let stream = records ?? (isAlone ? client.ownRecords(path, as: form) : client.records(path, as: form))
+        records = stream
+        return stream
+    }
+
     /// - Parameter take: called with each event; returns `false` to end the stream.
     /// - Throws: `LocalAPIError` for anything but an end of the daemon, and what `take` throws.
     func run(_ take: (LocalEvent) async throws -> Bool) async throws {
@@ -48,9 +66,7 @@ final class Following {
             var reason = "the daemon ended the stream"
             do {
                 if let failure { throw failure }
-                let stream = records ?? (isAlone ? client.ownRecords(path, as: form) : client.records(path, as: form))
-                records = stream
-                if let batch = try await stream.next() { return parsed(batch) }
+                if let batch = try await opened().next() { return parsed(batch) }
             } catch let error as LocalAPIError where isKnown && error.isEndOfDaemon {
                 reason = error.message
             }

@@ -28,12 +28,15 @@ struct Status: AsyncParsableCommand {
         if let name = account.account {
             return options.show(try await client.get("/v1/accounts/\(name)"), describeAccount)
         }
+        // Opened before, so that nothing between the status and the first event is missed.
+        let following = Following(client: client, path: "/v1/events", isKnown: true)
+        if follow { try await following.open() }
         let status = try await client.get("/v1/status")
         // With `--follow`, every line is an object that names its event.
         let line = JSON.object((status.object ?? [:]).merging(["event": "status"]) { own, _ in own })
         options.show(follow && options.json ? line : status, describe)
         guard follow else { return }
-        try await Following(client: client, path: "/v1/events", isKnown: true).run { event in
+        try await following.run { event in
             Terminal.line(options.json ? event.data.text : EventLine(event).text)
             return true
         }

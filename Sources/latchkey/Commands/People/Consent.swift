@@ -43,11 +43,16 @@ struct Consent: AsyncParsableCommand {
 
         func run() async throws {
             Terminal.error("Waiting for devices that ask …")
-            for question in try await options.client.get("/v1/proximity/consents")["consents"]?.array ?? [] {
-                guard try await ask(question) else { return }
-            }
-            try await Following(client: options.client, path: "/v1/events", isKnown: true).run { event in
-                event.name == "proximity.consent-asked" ? try await ask(event.data) : true
+            let following = Following(client: options.client, path: "/v1/events", isKnown: true)
+            try await following.open()
+            let waiting = try await options.client.get("/v1/proximity/consents")["consents"]?.array ?? []
+            for question in waiting { guard try await ask(question) else { return } }
+            // What was asked between both is in both.
+            let known = Set(waiting.compactMap { $0["id"]?.integer })
+            try await following.run { event in
+                guard event.name == "proximity.consent-asked", event.data["id"]?.integer.map(known.contains) != true
+                else { return true }
+                return try await ask(event.data)
             }
         }
 

@@ -14,9 +14,11 @@ struct ProximityCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
+            let following = Following(client: options.client, path: "/v1/events", isKnown: true)
+            if follow { try await following.open() }
             options.show(try await options.client.get("/v1/proximity"), describe)
             guard follow else { return }
-            try await Following(client: options.client, path: "/v1/events", isKnown: true).run { event in
+            try await following.run { event in
                 if event.name.hasPrefix("proximity.") {
                     Terminal.line(options.json ? event.data.text : EventLine(event).text)
                 }
