@@ -36,9 +36,10 @@ final class Following {
     /// - Throws: `LocalAPIError` for anything but an end of the daemon.
     func open() async throws {
         let stream = opened()
-        do {
+        do throws(LocalAPIError) {
             try await stream.open()
-        } catch let error where error.isEndOfDaemon {
+        } catch {
+            guard error.isEndOfDaemon else { throw error }
             records = nil
         }
     }
