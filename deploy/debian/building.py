@@ -51,7 +51,10 @@ class Target:
         self.has_lab = architecture == "amd64"
         self.options = source.options
         if configuration != "release":
-            self.options = ["-c", configuration, "--static-swift-stdlib", "--disable-local-rpath"]
+            # By the same linker: the machine's own knows no other processor.
+            linking = [word for option in source.options if option.startswith(("-use-ld=", "-ld-path="))
+                       for word in ("-Xswiftc", option)]
+            self.options = ["-c", configuration, "--static-swift-stdlib", "--disable-local-rpath", *linking]
 
     def __str__(self):
         return f"Debian {RELEASES[self.suite]} ({self.suite}) for {self.architecture}"
