@@ -133,7 +133,7 @@ struct CallTests {
 
     /// What the lab's file holds.
     private static func file(_ length: Int) -> Data {
-        Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &+ $0 >> 16) })
+        Data(LabFile.content(to: length))
     }
 
     @Test("an answer of any size goes to a file, and a broken download of the same version continues (RFC 9110 14)")

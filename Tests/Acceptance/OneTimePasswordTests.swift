@@ -190,7 +190,7 @@ struct OneTimePasswordTests {
     func streams() async throws {
         try await withAlice(settings: "[otp]\nask_seconds = 100\n", { $0.channels = ["SMS"] }) { lab, board in
             let path = board.folder.appending(path: "door.jpg").path
-            let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &+ $0 >> 16) })
+            let content = Data(LabFile.content(to: 3_000_000))
             try content.write(to: URL(filePath: path))
             let upload = try board.follow("call", "/lab/upload", "-T", path)
             try await answer(board, try await prompt(board, "one-time-password"), input: try await password(lab) + "\n")
