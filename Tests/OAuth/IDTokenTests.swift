@@ -10,12 +10,17 @@ struct IDTokenTests {
     private static let secret = SecretBytes(utf8: "a client secret of good length 0123456789")
     // Cannot fail where the tests can run at all.
     private static let key = try! PrivateKey(generating: .rsa(bits: 2048))
+    private static let algorithms: Set<JWS.Algorithm> = [.HS256, .RS256]
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private static func neededKey(_ token: String) throws(IDTokenFault) -> String? {
+        try IDTokenValidation.neededKey(token, algorithms: algorithms)
+    }
 
     private var validation: IDTokenValidation {
         IDTokenValidation(
             client: ClientAuthentication(id: "c900", secret: Self.secret, expires: nil),
-            rules: [.text("azp", "mag-1")], now: now)
+            rules: [.text("azp", "mag-1")], now: now, algorithms: Self.algorithms)
     }
 
     private func claims(_ changes: [String: JSON?] = [:]) -> JSON {
@@ -47,14 +52,14 @@ struct IDTokenTests {
     @Test("id_token validation accepts HS256 by the client secret (MAG checklist 22)")
     func hs256() throws {
         let token = try token(claims())
-        #expect(try IDTokenValidation.neededKey(token) == nil)
+        #expect(try Self.neededKey(token) == nil)
         #expect(try validation.validate(token, keys: nil) == Date(timeIntervalSince1970: 1_800_000_060))
     }
 
     @Test("id_token validation accepts RS256 by a published key (MAG checklist 22)")
     func rs256() throws {
         let token = try token(claims(), .RS256, key: .key(Self.key), keyID: "k1")
-        #expect(try IDTokenValidation.neededKey(token) == "k1")
+        #expect(try Self.neededKey(token) == "k1")
         _ = try validation.validate(token, keys: Self.keySet("k1", Self.key.publicKey))
     }
 
@@ -84,7 +89,8 @@ struct IDTokenTests {
     @Test("id_token validation checks the audience even without a server's own rules")
     func withoutRules() throws {
         let plain = IDTokenValidation(
-            client: ClientAuthentication(id: "c900", secret: Self.secret, expires: nil), now: now)
+            client: ClientAuthentication(id: "c900", secret: Self.secret, expires: nil), now: now,
+            algorithms: Self.algorithms)
         _ = try plain.validate(try token(claims(["azp": nil])), keys: nil)
         let token = try token(claims(["aud": "other"]))
         #expect(throws: IDTokenFault.claimRefused("aud")) { try plain.validate(token, keys: nil) }
@@ -135,7 +141,7 @@ struct IDTokenTests {
             Base64.encode(Array(#"{"alg":"none"}"#.utf8), alphabet: .urlSafe) + "."
             + Base64.encode(claims().bytes, alphabet: .urlSafe) + "."
         for token in [es256, none] {
-            #expect(throws: IDTokenFault.algorithmUnsupported) { try IDTokenValidation.neededKey(token) }
+            #expect(throws: IDTokenFault.algorithmUnsupported) { try Self.neededKey(token) }
             #expect(throws: IDTokenFault.algorithmUnsupported) { try validation.validate(token, keys: nil) }
         }
     }
@@ -146,7 +152,7 @@ struct IDTokenTests {
     func malformed(text: String) throws {
         #expect(throws: IDTokenFault.malformed) { try validation.validate(text, keys: nil) }
         let withoutKeyID = try token(claims(), .RS256, key: .key(Self.key))
-        #expect(throws: IDTokenFault.malformed) { try IDTokenValidation.neededKey(withoutKeyID) }
+        #expect(throws: IDTokenFault.malformed) { try Self.neededKey(withoutKeyID) }
         let noClaims = try token("text")
         #expect(throws: IDTokenFault.malformed) { try validation.validate(noClaims, keys: nil) }
     }

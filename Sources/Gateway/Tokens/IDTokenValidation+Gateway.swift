@@ -1,10 +1,16 @@
+import Cryptography
 import FoundationEssentials
 import OAuth
 
 extension IDTokenValidation {
+    /// The signatures of a gateway (MAG 5.5).
+    static let gatewayAlgorithms: Set<JWS.Algorithm> = [.HS256, .RS256]
+
     /// The checks of MAG 5.5 (MAG checklist 22): besides those of OpenID Connect, the token must be for this device.
     init(client: ClientCredentials, magIdentifier: String, now: Date) {
-        self.init(client: client.authentication, rules: [.text("azp", magIdentifier)], now: now)
+        self.init(
+            client: client.authentication, rules: [.text("azp", magIdentifier)], now: now,
+            algorithms: Self.gatewayAlgorithms)
     }
 }
 

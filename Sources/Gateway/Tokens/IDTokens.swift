@@ -23,7 +23,10 @@ final class IDTokens: Sendable {
         do {
             var keys: KeySet?
             let verifies = exchange.options.verifiesIDTokens
-            if verifies, let id = try IDTokenValidation.neededKey(compact) { keys = try await self.keys(having: id) }
+            let algorithms = IDTokenValidation.gatewayAlgorithms
+            if verifies, let id = try IDTokenValidation.neededKey(compact, algorithms: algorithms) {
+                keys = try await self.keys(having: id)
+            }
             var validation = IDTokenValidation(
                 client: client, magIdentifier: device.magIdentifier, now: store.clocks.date())
             validation.verifiesSignature = verifies

@@ -19,15 +19,13 @@ public struct IDTokenValidation: Sendable {
     /// The accepted signatures.
     private let algorithms: Set<JWS.Algorithm>
 
-    /// The signatures of a gateway (MAG 5.5).
-    public static let gatewayAlgorithms: Set<JWS.Algorithm> = [.HS256, .RS256]
-
     /// Validates a token that was issued to this client.
     ///
-    /// - Parameter rules: requirements of the server's protocol beside the client's id in `aud`.
+    /// - Parameters:
+    ///   - rules: requirements of the server's protocol beside the client's id in `aud`.
+    ///   - algorithms: the signatures that the server may use.
     public init(
-        client: ClientAuthentication, rules: [ClaimRule] = [], now: Date,
-        algorithms: Set<JWS.Algorithm> = gatewayAlgorithms
+        client: ClientAuthentication, rules: [ClaimRule] = [], now: Date, algorithms: Set<JWS.Algorithm>
     ) {
         secret = client.secret
         self.rules = [.audience(client.id)] + rules
@@ -36,10 +34,11 @@ public struct IDTokenValidation: Sendable {
     }
 
     /// The id of the published key that is needed, or `nil` if none is.
+    /// - Parameter algorithms: the signatures that the server may use.
     /// - Throws: an ``IDTokenFault`` that no key would cure.
-    public static func neededKey(_ compact: String) throws(IDTokenFault) -> String? {
-        let token = try parse(compact, gatewayAlgorithms)
-        guard token.algorithm == .RS256 else { return nil }
+    public static func neededKey(_ compact: String, algorithms: Set<JWS.Algorithm>) throws(IDTokenFault) -> String? {
+        let token = try parse(compact, algorithms)
+        guard token.algorithm != .HS256 else { return nil }
         guard let id = token.keyID, !id.isEmpty else { throw .malformed }
         return id
     }

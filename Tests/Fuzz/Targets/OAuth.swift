@@ -18,7 +18,8 @@ extension FuzzTarget {
             guard let token = try? JWS.sign(bytes, algorithm: .HS256, key: .hmac(secret)) else { return .refused }
             let validation = IDTokenValidation(
                 client: ClientAuthentication(id: "client", secret: secret, expires: nil),
-                rules: [.text("azp", "device")], now: Date(timeIntervalSince1970: 1_000_000))
+                rules: [.text("azp", "device")], now: Date(timeIntervalSince1970: 1_000_000),
+                algorithms: [.HS256])
             guard let expires = try? validation.validate(token, keys: nil) else { return .refused }
             try require(expires >= validation.now, "no token that has ended is valid")
             return .accepted

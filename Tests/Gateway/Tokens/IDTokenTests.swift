@@ -30,6 +30,18 @@ struct IDTokenTests {
         }
     }
 
+    @Test("an id_token of a gateway is refused with a signature that gateways do not use (MAG 5.5)")
+    func otherAlgorithm() throws {
+        let key = try PrivateKey(generating: .p256)
+        let keys = try KeySet(
+            JSON.object(["keys": [JSONWebKey.json(of: key.publicKey, id: "k", algorithm: .ES256)]]).bytes)
+        let claims: JSON = ["aud": "c900", "azp": "mag-1", "exp": 1_800_000_060]
+        let token = try JWS.sign(claims.bytes, algorithm: .ES256, key: .key(key), keyID: "k")
+        let validation = IDTokenValidation(
+            client: client, magIdentifier: "mag-1", now: Date(timeIntervalSince1970: 1_800_000_000))
+        #expect(throws: IDTokenFault.algorithmUnsupported) { try validation.validate(token, keys: keys) }
+    }
+
     @Test("an id_token of a gateway is for this client and this device (MAG checklist 22)")
     func accepted() throws { #expect(try validate([:]) == Date(timeIntervalSince1970: 1_800_000_060)) }
 
