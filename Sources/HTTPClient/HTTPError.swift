@@ -82,7 +82,7 @@ extension HTTPError {
             Explanation(
                 "http.client-certificate-refused", .refused,
                 "\(host) refused the client certificate: \(TLSAlert(number: UInt8(clamping: alert)).name)",
-                remedy: "check the dates of the device certificate and the registration at the gateway")
+                remedy: "check the dates of the client certificate, and that the server still knows it")
         case .handshakeTimeout(let host):
             Explanation(
                 "http.handshake-timeout", .unreachable, "\(host) did not finish the TLS handshake in time",

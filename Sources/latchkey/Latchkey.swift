@@ -1,7 +1,7 @@
 import Agent
 import ArgumentParser
 
-/// The command: `latchkey run` is the daemon, every other subcommand talks to it.
+/// The command: `latchkey run` is the daemon, to which most other subcommands talk.
 @main
 struct Latchkey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -6,7 +6,7 @@ public struct FilterChain: Sendable {
     private let challengeFilters: [any ChallengeFilter]
     private let attempts: Int
 
-    /// - Parameter attempts: the most times one request is sent (MAG 6.4), at least 1.
+    /// - Parameter attempts: the most times one request is sent, at least 1.
     public init(
         client: HTTPClient, requestFilters: [any RequestFilter] = [], responseFilters: [any ResponseFilter] = [],
         challengeFilters: [any ChallengeFilter] = [], attempts: Int = 4

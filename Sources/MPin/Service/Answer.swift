@@ -5,8 +5,6 @@ import HTTPClient
 struct Answer: Equatable {
     /// The most bytes of an answer.
     static let limit = JSONAnswer.limit
-    /// The most bytes of an M-Pin ID.
-    static let identityLimit = 2048
     /// The most bytes of what is sent back as it came.
     static let textLimit = 4096
 
