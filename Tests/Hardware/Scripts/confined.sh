@@ -252,12 +252,7 @@ step driven
 systemctl stop latchkey
 board drivers || give_up
 rm $units/latchkey.service.d/watchdog.conf
-cat > $units/latchkey.service.d/devices.conf <<END
-[Service]
-DeviceAllow=char-input r
-SupplementaryGroups=input
-ReadWritePaths=$(readlink -f /sys/class/leds/status)
-END
+cp /usr/share/doc/latchkey/latchkey-device-tree.conf $units/latchkey.service.d/
 sed -i 's/^definition = .*/definition = "generic-device-tree"/' /etc/latchkey/latchkey.toml
 restart
 board press button 500
