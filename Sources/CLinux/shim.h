@@ -1,7 +1,6 @@
 /* Calls of Linux that Swift cannot name because they are variadic or GNU extensions. */
 #pragma once
 #include <fcntl.h>
-#include <link.h>
 #include <malloc.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -101,33 +100,3 @@ static inline int latchkey_spawn(pid_t *child, char *const *words, char *const *
 
 /* A descriptor that can be read from once the process has ended (pidfd_open(2)); -1 where there is none. */
 static inline int latchkey_watch_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
-
-/* The beginning of struct dl_phdr_info, which the header names for GNU programs only (dl_iterate_phdr(3)). */
-struct latchkey_object {
-    ElfW(Addr) base;
-    const char *name;
-    const ElfW(Phdr) *segments;
-    ElfW(Half) count;
-};
-extern int dl_iterate_phdr(int (*visit)(struct latchkey_object *, size_t, void *), void *context);
-
-static inline int latchkey_release_constants_of(struct latchkey_object *object, size_t size, void *context) {
-    ElfW(Addr) page = (ElfW(Addr))sysconf(_SC_PAGESIZE);
-    (void)size, (void)context;
-    /* The program itself has no name here; the kernel's own object has one, but no file. */
-    if (object->name[0] != 0 && object->name[0] != '/') return 0;
-    for (ElfW(Half) index = 0; index < object->count; index++) {
-        const ElfW(Phdr) *segment = &object->segments[index];
-        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
-        /* Whole pages only: nothing beside the segment is touched. */
-        ElfW(Addr) start = (object->base + segment->p_vaddr + page - 1) / page * page;
-        ElfW(Addr) end = (object->base + segment->p_vaddr + segment->p_filesz) / page * page;
-        /* A refusal leaves the pages where they are. */
-        if (start < end) (void)madvise((void *)start, end - start, MADV_DONTNEED);
-    }
-    return 0;
-}
-
-/* Gives back the pages of the program and its libraries that nobody writes: their text and their constants. The loader's lock
-   is held meanwhile, so what is given back is what it has mapped. */
-static inline void latchkey_release_constants(void) { (void)dl_iterate_phdr(latchkey_release_constants_of, 0); }

@@ -60,7 +60,7 @@ struct FootprintTests {
             _ = try await board.status { $0.isConnected }
             let process = try #require(board.daemon?.processIdentifier)
 
-            // The daemon lets go of what only its start needed a few seconds after it has connected.
+            // What follows a connection has ended by then.
             try await Task.sleep(for: .seconds(8))
             let start = try Self.wakeups(of: process)
             // Long enough to see a timer of a few seconds, short of the keep-alive of a minute.
@@ -104,7 +104,7 @@ struct FootprintTests {
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             let process = try #require(board.daemon?.processIdentifier)
-            // The daemon lets go of what only its start needed a few seconds after it has connected.
+            // What follows a connection has ended by then.
             try await Self.readings(12, in: arrivals)
             let start = try Self.wakeups(of: process)
             // Counted by messages, not by time: on a busy machine some seconds have none.
@@ -140,7 +140,7 @@ struct FootprintTests {
         let (resident, threads) = (try #require(status["VmRSS"]), try #require(status["Threads"]))
         let anonymous = try #require(try fields("/proc/\(process)/smaps_rollup")["Anonymous"])
         print("\(state): resident: \(resident) kB, anonymous: \(anonymous) kB, threads: \(threads)")
-        #expect(resident <= 24_000)
+        #expect(resident <= 26_000)
         #expect(anonymous <= 5000)
         #expect(threads <= 8)
     }

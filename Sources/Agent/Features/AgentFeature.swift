@@ -40,20 +40,6 @@ struct AgentFeature: Feature {
         state.setAside = StateDirectory.setAside(in: agent.configuration.stateDirectory)
     }
 
-    func services(of agent: Agent) -> [any Service] {
-        let connected = agent.events.subscribe(bound: 16)
-        return [agent.restarting("memory") { await Self.releaseStartPages(after: connected) }]
-    }
-
-    /// Runs after each connection, once the connection's own work is done.
-    private static func releaseStartPages(after events: AsyncStream<AgentEvent>) async {
-        for await event in events {
-            guard case .broker(.connected) = event.source.ofAnyAccount else { continue }
-            try? await Task.sleep(for: .seconds(5))
-            Memory.releaseStartPages()
-        }
-    }
-
     var statusMembers: [String: Schema] {
         [
             "version": .string("of the agent"), "time": .time("of the board's clock, or the best that is known"),
