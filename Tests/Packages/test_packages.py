@@ -16,8 +16,8 @@ import manual  # noqa: E402
 import sbom  # noqa: E402
 from building import PLACE, in_place, linked_packages  # noqa: E402
 from same import difference  # noqa: E402
-from source import LOCK, REPOSITORY  # noqa: E402
-from targets import Failure  # noqa: E402
+from source import LOCK, REPOSITORY, Source  # noqa: E402
+from targets import Archive, Failure, locked  # noqa: E402
 
 
 class SameTests(unittest.TestCase):
@@ -89,12 +89,13 @@ class BillTests(unittest.TestCase):
                "state": {"version": "1.0.0", "revision": "abc"}}
         part = {"name": "part", "version": "3", "holder": "A", "license": ""}
         made = json.loads(sbom.document(package, [pin], {"swift-log": part}, [("libstdc++6", "12.2-1"), ("libc6", "2.36-9+deb12u1")],
-                                        ["systemd"], "6.3", 0))
+                                        ["systemd"], "6.3", 0, [("libstdc++-12-dev", "12.2-1")]))
         relations = {(one["spdxElementId"], one["relationshipType"], one["relatedSpdxElement"]) for one in made["relationships"]}
         root = "SPDXRef-package-latchkey"
         self.assertIn((root, "STATIC_LINK", "SPDXRef-swift-swift-log"), relations)
         self.assertIn(("SPDXRef-swift-swift-log", "CONTAINS", "SPDXRef-part-part"), relations)
         self.assertIn((root, "DYNAMIC_LINK", "SPDXRef-debian-libc6"), relations)
+        self.assertIn((root, "STATIC_LINK", "SPDXRef-debian-libstdc--12-dev"), relations)
         self.assertIn(("SPDXRef-debian-systemd", "RUNTIME_DEPENDENCY_OF", root), relations)
         self.assertNotIn((root, "DYNAMIC_LINK", "SPDXRef-debian-systemd"), relations)
         locators = {one["name"]: one["externalRefs"][0]["referenceLocator"] for one in made["packages"] if "externalRefs" in one}
@@ -164,6 +165,87 @@ class VersionTests(unittest.TestCase):
         for words in asked:
             identity = words[1].rsplit("/", 1)[1].removesuffix(".git").lower()
             self.assertEqual(versions.get(identity), words[3], words[1])
+
+
+class Board:
+    """Stands where SwiftPM would: it takes the newest versions, unless it is told another."""
+
+    def __init__(self, source, newest):
+        self.source, self.taken = source, dict(newest)
+
+    def resolve(self, log, *arguments):
+        if arguments:
+            self.taken[arguments[0]] = arguments[2]
+        pins = [{"identity": name, "state": {"version": version}} for name, version in self.taken.items()]
+        (self.source.folder / "Package.resolved").write_text(json.dumps({"pins": pins}))
+
+
+class OldCommitTests(unittest.TestCase):
+    def setUp(self):
+        self.source = Source(Path(tempfile.mkdtemp()))
+        self.addCleanup(shutil.rmtree, self.source.folder)
+        lock = self.source.folder / LOCK
+        lock.parent.mkdir(parents=True)
+        lock.write_text(json.dumps({"one": "1.0.0", "two": "2.0.0"}))
+
+    def test_takes_the_versions_that_the_commit_names_after_newer_ones_have_come_out(self):
+        board = Board(self.source, {"one": "1.0.0", "two": "2.3.0"})
+        self.source.take_versions(board, None)
+        self.assertEqual(board.taken, {"one": "1.0.0", "two": "2.0.0"})
+        self.source.check_pins()
+
+    def test_refuses_a_swift_package_that_the_commit_does_not_name(self):
+        board = Board(self.source, {"one": "1.0.0", "three": "3.0.0"})
+        self.source.take_versions(board, None)
+        with self.assertRaisesRegex(Failure, "three 3.0.0"):
+            self.source.check_pins()
+
+
+class ProgramTests(unittest.TestCase):
+    """Programs of Debian, in whose place others stand."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        path = os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        os.environ["PATH"] = f"{self.folder}:{path}"
+
+    def put(self, name, prints):
+        (self.folder / name).write_text(f"#!/bin/sh\ncat <<'END'\n{prints}\nEND\n")
+        (self.folder / name).chmod(0o755)
+
+    def test_asks_debians_archive_and_no_other_that_apt_knows(self):
+        self.put("apt-config", "false")
+        self.put("apt-get", "http://archive.raspberrypi.example/debian bookworm Raspberry Pi Foundation\n"
+                 "http://third.example/ stable\nhttp://deb.example/security bookworm-security Debian\n"
+                 "http://deb.example/debian bookworm-updates Debian\nhttp://deb.example/debian bookworm Debian")
+        archive = Archive()
+        self.assertEqual((archive.main, archive.security), ("http://deb.example/debian", "http://deb.example/security"))
+        self.assertIn("Acquire::Check-Valid-Until=false", archive.options)
+        self.put("apt-get", "http://archive.raspberrypi.example/debian bookworm Raspberry Pi Foundation")
+        with self.assertRaisesRegex(Failure, "apt-get update"):
+            Archive()
+
+    def test_does_not_install_over_a_package_nor_remove_its_files(self):
+        self.put("dpkg-query", "installed")
+        for arguments in (["--program", shutil.which("true")], ["--uninstall"]):
+            made = subprocess.run([REPOSITORY / "deploy/install", *arguments], text=True, capture_output=True)
+            self.assertEqual(made.returncode, 73, made.stderr)
+            self.assertIn("apt remove latchkey", made.stderr)
+
+
+class LockTests(unittest.TestCase):
+    def test_waits_while_another_run_uses_the_folder_and_says_so(self):
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        script = ("import sys\nfrom pathlib import Path\nsys.path.insert(0, sys.argv[1])\nfrom targets import locked\n"
+                  "with locked(Path(sys.argv[2]), lambda text: print(text, flush=True)): print('begun', flush=True)\n")
+        with locked(folder / "lock", lambda text: self.fail(text)):
+            other = subprocess.Popen([sys.executable, "-B", "-c", script, str(REPOSITORY / "deploy/debian"), str(folder / "lock")],
+                                     text=True, stdout=subprocess.PIPE)
+            self.assertIn(f"another run uses {folder}", other.stdout.readline())
+        self.assertEqual(other.communicate(timeout=60)[0], "begun\n")
 
 
 class ManualTests(unittest.TestCase):

@@ -63,8 +63,7 @@ class Target:
         """Builds a product, and returns the folder of the programs."""
         say(f"building {product} with {self.compiler_version()}, for {self}; its output is in {log}")
         with open(log, "a", buffering=1) as kept:
-            process = self.start_build([*self.options, *self.mapped(), *more, "--scratch-path",
-                                        f"{self.place}/{self.scratch}", "--product", product])
+            process = self.start("build", [*self.options, *self.mapped(), *more, "--product", product])
             told = time.monotonic()
             for line in process.stdout:
                 kept.write(line)
@@ -75,6 +74,20 @@ class Target:
             wrong = [line[:500] for line in log.read_text().splitlines() if "error:" in line]
             raise Failure(f"{product} does not build for {self}; {log} has it all:\n" + "\n".join(wrong[:20]))
         return self.source / self.scratch / self.configuration
+
+    def runtime(self):
+        """The package with the C++ library, of which programs have a part inside, and its version."""
+        text = run("dpkg-query", *self.database(), "-W", "-f", "${db:Status-Status} ${Package} ${Version}\\n", "libstdc++-*-dev")
+        return max((tuple(line.split()[1:]) for line in text.splitlines() if line.startswith("installed ")),
+                   key=lambda pair: int(pair[0].split("-")[1]))
+
+    def resolve(self, log, *arguments):
+        """Has SwiftPM choose the versions of the Swift packages; with a name and --version, another one of that package."""
+        with open(log, "a", buffering=1) as kept:
+            process = self.start("package", ["resolve", *arguments])
+            kept.writelines(process.stdout)
+        if process.wait():
+            raise Failure(f"SwiftPM cannot take {' '.join(arguments) or 'the Swift packages'}; {log} says why")
 
     def swift_packages(self, product):
         """The Swift packages of which something is linked into a product."""
@@ -110,13 +123,17 @@ class Here(Target):
     def compiler_version(self):
         return "Swift " + run("swift", "--version").split("Swift version ", 1)[1].split()[0]
 
-    def start_build(self, options):
-        command = ["swift", "build", "--package-path", self.place, *options]
+    def start(self, tool, arguments):
+        """Starts swift build or swift package."""
+        command = ["swift", tool, "--package-path", self.place, "--scratch-path", f"{self.place}/{self.scratch}", *arguments]
         return subprocess.Popen(in_place(self.source, command) if self.can_mount else command, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def tool(self, name):
         return name
+
+    def database(self):
+        return []
 
     def runner(self, program):
         return [program]
@@ -157,9 +174,10 @@ class There(Target):
         versions = run("dpkg-query", f"--admindir={self.compiler.root}/var/lib/dpkg", "-W", "-f", "${Version}", "swiftlang")
         return f"Swift {versions}"
 
-    def start_build(self, options):
+    def start(self, tool, arguments):
         return self.compiler.inside(
-            [*STEADY, "swift-build", "--disable-sandbox", "--package-path", self.place, "--swift-sdk", self.sdk, *options],
+            [*STEADY, f"swift-{tool}", "--disable-sandbox", "--package-path", self.place, "--scratch-path",
+             f"{self.place}/{self.scratch}", "--swift-sdk", self.sdk, *arguments],
             {**self.sysroot.folders(), self.place: self.source})
 
     def tool(self, name):
@@ -168,8 +186,11 @@ class There(Target):
     def runner(self, program):
         return self.sysroot.runner(program)
 
+    def database(self):
+        return [f"--admindir={self.sysroot.database}"]
+
     def shlibdeps(self):
-        return [f"--admindir={self.sysroot.database}", f"-l{self.sysroot.root}/usr/lib/{self.multiarch}"]
+        return [*self.database(), f"-l{self.sysroot.root}/usr/lib/{self.multiarch}"]
 
     def owner(self, library):
         path = f"{self.sysroot.root}/usr/lib/{self.multiarch}/{library}"

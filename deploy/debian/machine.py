@@ -14,7 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from targets import KEYRING, Failure, run
+from targets import KEYRING, Failure, locked, run
 
 # Runs a shell on the port when the machine has booted.
 SHELL = """[Unit]
@@ -45,6 +45,11 @@ PACKAGES = ["systemd-sysv", "udev", "dbus", "iproute2", "initramfs-tools", "linu
 
 def make_disk(folder, archive, libraries, say):
     """Makes the machine's disk, kernel and first file system in a folder, unless those there are made of the same."""
+    with locked(folder.parent / f"{folder.name}.lock", say):
+        _make_disk(folder, archive, libraries, say)
+
+
+def _make_disk(folder, archive, libraries, say):
     packages = [*PACKAGES, *libraries]
     recipe, complete = json.dumps([FILES, packages]), folder / ".complete"
     if complete.exists() and complete.read_text() == recipe:

@@ -13,12 +13,13 @@ def identifier(*words):
     return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]+", "-", "-".join(words))
 
 
-def document(package, pins, parts, libraries, needed, compiler, epoch):
+def document(package, pins, parts, libraries, needed, compiler, epoch, inside=()):
     """Bytes of the document.
 
     package: name, version, architecture, release (such as "bookworm") and sha256 of the .deb; pins: those of
     Package.resolved that are in the program; parts: what these have of others, by their identity; libraries: (name, version) of Debian's packages that the program was linked
-    with or loads; needed: names of those with programs that it calls; compiler: its version.
+    with or loads; needed: names of those with programs that it calls; compiler: its version;
+    inside: (name, version) of Debian's packages with libraries that are part of the program.
     """
     root = identifier("package", package["name"])
     qualifiers = f"arch={package['architecture']}&distro=debian-{package['release']}"
@@ -51,13 +52,13 @@ def document(package, pins, parts, libraries, needed, compiler, epoch):
         "filesAnalyzed": False, "licenseConcluded": NONE, "licenseDeclared": "Apache-2.0", "copyrightText": NONE})
     # Its standard library, libdispatch and FoundationEssentials are part of the program.
     relations.append((root, "STATIC_LINK", "SPDXRef-compiler"))
-    for name, version in libraries:
+    for name, version, kind in [(*pair, "STATIC_LINK") for pair in inside] + [(*pair, "DYNAMIC_LINK") for pair in libraries]:
         own = identifier("debian", name)
         packages.append({
             "SPDXID": own, "name": name, "versionInfo": version, "downloadLocation": NONE, "filesAnalyzed": False,
             "licenseConcluded": NONE, "licenseDeclared": NONE, "copyrightText": NONE,
             "externalRefs": [reference(purl("debian", name, version, qualifiers))]})
-        relations.append((root, "DYNAMIC_LINK", own))
+        relations.append((root, kind, own))
     for name in needed:
         own = identifier("debian", name)
         # Any version that Depends allows: none is part of the build.

@@ -47,7 +47,7 @@ class Source:
         self.epoch = int(run("git", "-C", REPOSITORY, "show", "-s", "--format=%ct", self.commit))
         text = (self.folder / "Sources/Groundwork/Machine/Release.swift").read_text()
         self.release = text.split('version = "', 1)[1].split('"', 1)[0]
-        tags = run("git", "-C", REPOSITORY, "tag", "--points-at", self.commit).split()
+        tags = run("git", "-C", REPOSITORY, "tag", "--points-at", self.commit).splitlines()
         # Commits after a release are newer than it, and ordered by their time.
         self.version = self.release if {self.release, f"v{self.release}"} & set(tags) else (
             f"{self.release}+git{time.strftime('%Y%m%d.%H%M%S', time.gmtime(self.epoch))}.{self.commit[:7]}")
@@ -59,16 +59,26 @@ class Source:
         """The Swift packages that the build took."""
         return json.loads((self.folder / "Package.resolved").read_text())["pins"]
 
-    def check_pins(self):
-        """Fails if the build took other versions than those that the commit names."""
+    def other_versions(self):
+        """Where SwiftPM took another version than the commit names: the package, that version, and the one that is named."""
         if not (self.folder / LOCK).exists():
-            return
+            return []
         named = json.loads((self.folder / LOCK).read_text())
         taken = {pin["identity"]: pin["state"].get("version") for pin in self.pins()}
-        others = [f"{name} {version}" for name, version in taken.items() if named.get(name) != version]
-        if others:
-            raise Failure(f"the build took {', '.join(sorted(others))}, which {LOCK} does not name: "
-                          "write them there if they are meant")
+        return [(name, version, named.get(name)) for name, version in sorted(taken.items()) if named.get(name) != version]
+
+    def take_versions(self, target, log):
+        """Has SwiftPM take the versions that the commit names: newer ones may have come out since."""
+        target.resolve(log)
+        for name, _, version in self.other_versions():
+            if version:
+                target.resolve(log, name, "--version", version)
+
+    def check_pins(self):
+        """Fails if the build took other versions than those that the commit names."""
+        if others := self.other_versions():
+            raise Failure(f"the build took {', '.join(f'{name} {version}' for name, version, _ in others)}, which {LOCK} does "
+                          "not name: write them there if they are meant")
 
     def late_libraries(self):
         """The libraries that the agent loads when it needs them: those that its headers name."""

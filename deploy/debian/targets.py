@@ -5,6 +5,8 @@ libraries and headers of its own release (a sysroot). Both are made once, of Deb
 options that this machine's apt has.
 """
 
+import contextlib
+import fcntl
 import json
 import os
 import shlex
@@ -53,12 +55,26 @@ def need(*programs):
         raise Failure(f"install these first: apt-get install --no-install-recommends {' '.join(missing)}", 69)
 
 
+@contextlib.contextmanager
+def locked(path, tell):
+    """Holds a lock on a file, which is made if there is none; waits while another run has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell(f"another run uses {path.parent}; this one begins when it has ended")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 class Archive:
     """Debian's archive as this machine's apt has it."""
 
     def __init__(self):
-        targets = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)").splitlines()
-        found = sorted({tuple(line.split()) for line in targets if len(line.split()) == 2})
+        targets = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(ORIGIN)").splitlines()
+        # Other archives, such as that of Raspberry Pi OS, may be among them.
+        found = sorted({(uri, suite) for uri, suite, *origin in (line.split() for line in targets) if origin == ["Debian"]})
         self.main = next((uri for uri, suite in found if "-" not in suite), None)
         self.security = next((uri for uri, suite in found if suite.endswith("-security")), None)
         if not self.main:
