@@ -142,7 +142,6 @@ let package = Package(
             name: "GatewayLab",
             dependencies: [
                 "Groundwork", "Cryptography", "CQREncode", "CGnuTLS", logging,
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,17 +1,14 @@
 import Foundation
 import Groundwork
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import NIOCore
 
 /// The admin port: the page for the browser and the API behind it. Plain HTTP, so it only listens on loopback.
 struct AdminResponder: HTTPResponder {
-    typealias Context = ConnectionContext
-
     let lab: Lab
 
-    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+    func respond(to request: Request, on connection: Connection) async throws -> Response {
         guard isLocal(request.head.authority) else {
             // Another site's name may resolve to this machine (DNS rebinding); such requests are refused.
             return answer(.json(["error": "this host name is not the lab's"], status: 403))

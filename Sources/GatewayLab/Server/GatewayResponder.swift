@@ -1,39 +1,17 @@
 import Foundation
 import Groundwork
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
-import Logging
 import NIOCore
-
-/// A request's connection, for the certificate that the client showed and for faults that close it.
-struct ConnectionContext: RequestContext {
-    var coreContext: CoreRequestContextStorage
-    let channel: any Channel
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = .init(source: source)
-        channel = source.channel
-    }
-
-    /// What the client has shown in the handshake; DER.
-    func clientCertificate() async throws -> [UInt8]? {
-        try await channel.eventLoop.submit { [channel] in
-            try channel.pipeline.syncOperations.handler(type: TLSHandler.self).peerCertificate
-        }.get()
-    }
-}
 
 /// Converts between Hummingbird's requests and answers and the protocol's, and applies the faults that are set.
 struct GatewayResponder: HTTPResponder {
-    typealias Context = ConnectionContext
-
     let store: GatewayStore
     let faults: FaultInjector
     let journal: Journal
     let prefix: String
 
-    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+    func respond(to request: Request, on connection: Connection) async throws -> Response {
         let (path, query) = split(request.head.path ?? "/")
         let endpoint = Endpoint(at: path)
         if let endpoint { journal.count(endpoint) }
@@ -46,7 +24,7 @@ struct GatewayResponder: HTTPResponder {
                 journal.record(
                     .fault, "delays its answer by \(milliseconds) ms", endpoint: endpoint, at: store.clock.now)
                 try await Task.sleep(for: .milliseconds(milliseconds))
-            case .drop: return try await close(context, endpoint: endpoint)
+            case .drop: return try await close(connection, endpoint: endpoint)
             case .dropAnswer: losesAnswer = true
             case .status(204): answer = WireResponse(status: 204)  // Has no body (RFC 9110 section 15.3.5).
             case .status(let status): answer = .json(["error": "server_error"], status: status)
@@ -58,9 +36,9 @@ struct GatewayResponder: HTTPResponder {
         }
         if answer == nil {
             let known = (endpoint, path, query, lie)
-            answer = try await protocolAnswer(to: request, known, context)
+            answer = try await protocolAnswer(to: request, known, connection)
         }
-        guard let answer, !losesAnswer else { return try await close(context, endpoint: endpoint) }
+        guard let answer, !losesAnswer else { return try await close(connection, endpoint: endpoint) }
         let magIdentifier = Self.field("mag-identifier", of: request)
         journal.record(
             .request, "\(request.method.rawValue) \(Self.shown(path, endpoint)) \(answer.status)", endpoint: endpoint,
@@ -74,7 +52,7 @@ struct GatewayResponder: HTTPResponder {
 
     private func protocolAnswer(
         to request: Request, _ known: (endpoint: Endpoint?, path: String, query: String, lie: MPinLie?),
-        _ context: ConnectionContext
+        _ connection: Connection
     ) async throws -> WireResponse {
         guard let endpoint = known.endpoint else {
             return .json(["error": "invalid_request", "error_description": "no such endpoint"], status: 404)
@@ -88,7 +66,7 @@ struct GatewayResponder: HTTPResponder {
         let wire = WireRequest(
             method: request.method.rawValue, path: known.path, query: known.query,
             headers: request.headers.map { ($0.name.rawName, $0.value) }, body: Array(buffer: body),
-            certificate: try await context.clientCertificate(), lie: known.lie)
+            certificate: try await connection.clientCertificate(), lie: known.lie)
         let answer = try await store.answer(wire, at: endpoint)
         guard let browser = answer.awaitsBrowser else { return answer }
         return await isReleased(browser)
@@ -115,10 +93,10 @@ struct GatewayResponder: HTTPResponder {
     }
 
     /// Ends the connection instead of answering.
-    private func close(_ context: ConnectionContext, endpoint: Endpoint?) async throws -> Response {
+    private func close(_ connection: Connection, endpoint: Endpoint?) async throws -> Response {
         journal.record(.fault, "connection dropped", endpoint: endpoint, at: store.clock.now)
         // It may be closed already; either way there is no answer.
-        try? await context.channel.close().get()
+        try? await connection.channel.close().get()
         throw CancellationError()
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Hummingbird
+import HTTPTypes
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -27,17 +27,16 @@ final class HTTPListener: Sendable {
 
     /// - Parameter tls: `nil` for plain HTTP.
     /// - Throws: `LabError.cannotListen`
-    static func start<Responder: HTTPResponder>(
-        _ responder: Responder, address: String, port: Int, tls: TLSCredentials?, connections: Connections,
+    static func start(
+        _ responder: some HTTPResponder, address: String, port: Int, tls: TLSCredentials?, connections: Connections,
         logger: Logger
-    ) async throws -> HTTPListener where Responder.Context == ConnectionContext {
+    ) async throws -> HTTPListener {
         // A connection that is idle for two minutes is closed.
         let http = HTTP1Channel(
             responder: { request, writer, channel in
-                let context = ConnectionContext(source: .init(channel: channel, logger: logger))
                 var response: Response
                 do {
-                    response = try await responder.respond(to: request, context: context)
+                    response = try await responder.respond(to: request, on: Connection(channel: channel))
                 } catch let error as HTTPParserError {
                     throw error  // Hummingbird says 400.
                 } catch {
