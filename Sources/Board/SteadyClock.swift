@@ -1,4 +1,3 @@
-import Dispatch
 import Groundwork
 
 /// A clock that is never set, for intervals. Its instants are durations since the start of the machine, on the scale of
@@ -23,7 +22,7 @@ public struct MonotonicClock: SteadyClock {
     public init() { thread = .board }
     init(on thread: NamedThread) { self.thread = thread }
 
-    public var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+    public var now: Duration { .machineUptime }
 
     public func sleep(until deadline: Duration, isolation: isolated (any Actor)?) async throws {
         try await thread.sleep(for: deadline - now)

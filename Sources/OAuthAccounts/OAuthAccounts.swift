@@ -20,11 +20,7 @@ public actor OAuthAccounts {
     private let vault: Vault
     private let client: HTTPClient
     private let clock: @Sendable () -> Date
-    private var open: [String: OAuthAccount] = [:]
-    /// The names of accounts whose records are being removed.
-    private var leaving: Set<String> = []
-    /// How often records were removed, or could not be.
-    private var removals = 0
+    private let opened = OpenedOnce<OAuthAccount>()
 
     public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
         self.vault = vault
@@ -40,9 +36,10 @@ public actor OAuthAccounts {
     /// - Returns: `nil` if there is no such account.
     /// - Throws: ``OAuthAccountError/recordInvalid(account:)``, what the vault throws
     public func account(_ name: String) async throws -> OAuthAccount? {
-        guard !leaving.contains(name) else { return nil }
-        if let account = open[name] { return account }
-        let before = removals
+        try await opened.value(name) { try await open(name) }
+    }
+
+    private func open(_ name: String) async throws -> OAuthAccount? {
         guard let record = try await vault.record(AccountRecords.server(name)) else { return nil }
         guard let document = try? JSON(parsing: record.content.exposed()) else {
             throw OAuthAccountError.recordInvalid(account: name)
@@ -55,14 +52,7 @@ public actor OAuthAccounts {
             }
             holding = try AccountHolding(document, of: name, at: clock(), uptime: OAuthAccount.uptime)
         }
-        // Another caller may have opened it meanwhile: two would overwrite each other's tokens.
-        if let account = open[name] { return account }
-        // What was read may be gone by now, and an account that stayed open would store its tokens again.
-        guard removals == before, !leaving.contains(name) else { return try await self.account(name) }
-        let account = OAuthAccount(
-            name: name, server: server, holding: holding, vault: vault, client: client, clock: clock)
-        open[name] = account
-        return account
+        return OAuthAccount(name: name, server: server, holding: holding, vault: vault, client: client, clock: clock)
     }
 
     /// Makes an account: asks the server for its description, and for a client if there is none yet.
@@ -133,17 +123,14 @@ public actor OAuthAccounts {
                 try await account.deregister()
             } catch  where force {}
         }
-        leaving.insert(name)
-        defer {
-            leaving.remove(name)
-            removals += 1
+        try await opened.remove(name) { account in
+            await account.close()
+        } erasing: {
+            let scope = AccountRecords.scope(of: name)
+            var changes = try await vault.names(scope: scope).map(Change.remove)
+            changes.append(.remove(AccountRecords.entry(name)))
+            killPoint("oauth-removal-begun")
+            try await vault.commit(changes)
         }
-        await account?.close()
-        open[name] = nil
-        let scope = AccountRecords.scope(of: name)
-        var changes = try await vault.names(scope: scope).map(Change.remove)
-        changes.append(.remove(AccountRecords.entry(name)))
-        killPoint("oauth-removal-begun")
-        try await vault.commit(changes)
     }
 }

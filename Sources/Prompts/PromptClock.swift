@@ -1,4 +1,4 @@
-import Dispatch
+import Groundwork
 
 /// The clock for the deadlines of prompts. Instants are durations since the start of the machine (`CLOCK_MONOTONIC`),
 /// so that setting the system clock does not end a question.
@@ -12,7 +12,7 @@ public protocol PromptClock: Sendable {
 public struct MachineClock: PromptClock {
     public init() {}
 
-    public var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+    public var now: Duration { .machineUptime }
 
     public func sleep(until deadline: Duration) async throws {
         try await Task.sleep(for: max(deadline - now, Duration.zero), clock: .suspending)

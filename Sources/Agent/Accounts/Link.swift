@@ -29,11 +29,10 @@ final actor Link {
     /// Why there is no station, if the outbox is the cause.
     private(set) var outboxFault: MessagingError?
 
-    /// Whether the first attempt to open a station is over, or cannot be made without the gateway.
-    private var isSettled = false
+    /// Open once the first attempt to open a station is over, or cannot be made without the gateway.
+    private let settled = AsyncGate()
     /// Whether ``registeredDevice()`` asks the gateway for a registration.
     private var isRegistering = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
 
     let agent: Agent
     /// Subscribed from the beginning, so that events caused by the first caller are reported.
@@ -90,24 +89,20 @@ final actor Link {
     /// The station of a registered board, awaited while its outbox is still being opened: neither a program that starts
     /// with the agent nor one that begins right after the registration may get the answer that the board is not
     /// registered.
-    func settledStation() async -> Station? {
+    ///
+    /// - Throws: `CancellationError` if the caller is canceled while it waits.
+    func settledStation() async throws -> Station? {
         if isRegistering, let status = try? await session.status(), status.registration == .registered, isRegistering {
-            isSettled = false
+            settled.close()
         }
-        if !isSettled { await withCheckedContinuation { waiting.append($0) } }
+        try await settled.pass()
         return station
-    }
-
-    private func settle() {
-        isSettled = true
-        for waiter in waiting { waiter.resume() }
-        waiting = []
     }
 
     // MARK: Registration
 
     private func keepStation() async {
-        defer { settle() }
+        defer { settled.open() }
         var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
         while !Task.isCancelled {
             // Subscribed before the attempt, so that a person's action during it is not missed.
@@ -126,7 +121,7 @@ final actor Link {
                     if case .outboxUnusable(let fault) = error as? MessagingError { .outboxUnusable(fault) } else {
                         nil
                     }
-                settle()
+                settled.open()
                 let delay = max(backoff.next(), agent.network.leastDelay(to: gateway.identity.host))
                 agent.report(.own(.notReady(error, retryAfter: delay)), of: account)
                 if (error as? GatewayError)?.needsPerson == true {
@@ -145,7 +140,7 @@ final actor Link {
     /// kept, as they are while the broker is unreachable.
     private func registeredDevice() async throws -> String {
         if try await session.status().registration != .registered {
-            settle()
+            settled.open()
             guard !session.isStopped else { throw GatewayError.stopped }
             try await register()
         }
@@ -166,7 +161,7 @@ final actor Link {
             guard try await session.status().registration == .registered else { throw error }
         }
         // The outbox is opened next.
-        isSettled = false
+        settled.close()
     }
 
     // MARK: At the broker
@@ -175,9 +170,9 @@ final actor Link {
     private func stay(as device: String) async throws {
         let changes = session.events.subscribe()
         // The registration may have been lost before the subscription.
-        guard try await session.status().registration == .registered else { return settle() }
+        guard try await session.status().registration == .registered else { return settled.open() }
         guard hasBroker else {
-            settle()
+            settled.open()
             return try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [session] in try await Self.keepCertificate(of: session) }
                 group.addTask { await Self.identityChange(in: changes) }
@@ -194,7 +189,7 @@ final actor Link {
             outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
         outboxFault = nil
         self.station = station
-        settle()
+        settled.open()
         let ending: Result<Void, any Error>
         do {
             ending = .success(try await work(at: station, until: changes))

@@ -35,14 +35,16 @@ struct BluetoothDaemonSettings: Equatable {
     mutating func apply(_ text: String) {
         var section: Substring?
         var looks = true
-        for line in text.split(whereSeparator: \.isNewline).map(Self.trimmed) where !line.isEmpty && line.first != "#" {
+        for line in text.split(whereSeparator: \.isNewline).map({ $0.trimming(while: \.isWhitespace) })
+        where !line.isEmpty && line.first != "#" {
             if line.hasPrefix("["), line.hasSuffix("]") {
                 section = line
                 continue
             }
             guard section != nil, let sign = line.firstIndex(of: "=") else { return }
-            guard section == "[General]", Self.trimmed(line[..<sign]) == "ReverseServiceDiscovery" else { continue }
-            looks = !["false", "0"].contains(Self.trimmed(line[line.index(after: sign)...]))
+            let name = line[..<sign].trimming(while: \.isWhitespace)
+            guard section == "[General]", name == "ReverseServiceDiscovery" else { continue }
+            looks = !["false", "0"].contains(line[line.index(after: sign)...].trimming(while: \.isWhitespace))
         }
         looksAtCentrals = looks
     }
@@ -81,13 +83,6 @@ struct BluetoothDaemonSettings: Equatable {
             // GLib's patterns have no brackets.
             !pattern.contains("[") && fnmatch(String(pattern), plugin, FNM_NOESCAPE) == 0
         }
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
     }
 }
 

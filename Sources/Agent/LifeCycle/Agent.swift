@@ -125,10 +125,11 @@ public final actor Agent {
     /// The station at the board's broker.
     ///
     /// - Throws: ``AgentError/notEnrolled``, ``AccountError/unknown(_:)``, `GatewayError.notRegistered`,
-    ///   `GatewayError.awaitingActivation`, or why the outbox of a registered board cannot be opened.
+    ///   `GatewayError.awaitingActivation`, `CancellationError`, or why the outbox of a registered board cannot be
+    ///   opened.
     func activeStation() async throws -> Station {
         let link = try account(brokerAccount).link
-        if let station = await link.settledStation() { return station }
+        if let station = try await link.settledStation() { return station }
         if let fault = await link.outboxFault { throw fault }
         let status = try await link.session.status()
         throw status.registration == .pending

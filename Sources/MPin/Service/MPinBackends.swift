@@ -13,11 +13,7 @@ public actor MPinBackends {
     private let vault: Vault
     private let client: HTTPClient
     private let clock: @Sendable () -> Date
-    private var opened: [String: MPinBackend] = [:]
-    /// The names of accounts that are being removed.
-    private var leaving: Set<String> = []
-    /// How often an account was removed, or could not be.
-    private var removals = 0
+    private let opened = OpenedOnce<MPinBackend>()
 
     public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
         self.vault = vault
@@ -41,20 +37,16 @@ public actor MPinBackends {
     /// - Returns: `nil` if there is no such account.
     /// - Throws: ``MPinError/recordInvalid(account:)``, ``MPinError/storage(_:)``
     public func backend(_ name: String) async throws -> MPinBackend? {
-        guard !leaving.contains(name) else { return nil }
-        if let backend = opened[name] { return backend }
-        let before = removals
+        try await opened.value(name) { try await open(name) }
+    }
+
+    private func open(_ name: String) async throws -> MPinBackend? {
         guard let record = try await stored({ try await vault.record(Self.configuration(name)) }) else { return nil }
         guard let document = try? JSON(parsing: record.content.exposed()),
             let configuration = try? MPinConfiguration(document)
         else { throw MPinError.recordInvalid(account: name) }
         let backend = made(name, configuration)
         try await backend.open()
-        // Another caller may have opened it meanwhile: two would overwrite each other's users.
-        if let backend = opened[name] { return backend }
-        // What was read may be gone by now, and one that stayed open would store its users again.
-        guard removals == before, !leaving.contains(name) else { return try await self.backend(name) }
-        opened[name] = backend
         return backend
     }
 
@@ -82,25 +74,22 @@ public actor MPinBackends {
             ])
         }
         killPoint("mpin-account-committed")
-        opened[name] = backend
+        opened.keep(backend, name)
         return backend
     }
 
     /// Removes an account with all its users, even if it cannot be read. The back end is not asked.
     public func remove(_ name: String) async throws {
-        leaving.insert(name)
-        defer {
-            leaving.remove(name)
-            removals += 1
+        try await opened.remove(name) { backend in
+            await backend.close()
+        } erasing: {
+            killPoint("mpin-removal-begun")
+            try await stored {
+                let records = try await vault.names(scope: Self.scope(of: name)).map(Change.remove)
+                try await vault.commit(records + [.remove(AccountEntries.record(of: name))])
+            }
+            killPoint("mpin-removal-committed")
         }
-        await opened[name]?.close()
-        opened[name] = nil
-        killPoint("mpin-removal-begun")
-        try await stored {
-            let records = try await vault.names(scope: Self.scope(of: name)).map(Change.remove)
-            try await vault.commit(records + [.remove(AccountEntries.record(of: name))])
-        }
-        killPoint("mpin-removal-committed")
     }
 
     /// Checks that a back end answers as one. Nothing is kept.
