@@ -106,7 +106,8 @@ public enum BoardError: Explained, Equatable {
         case .partFailed(let part, let name, let reason):
             Explanation(
                 "board.part-failed", .unavailable, "cannot use the \(part.rawValue) \(name): \(reason)",
-                remedy: "let the agent's service use it: see input devices and LEDs in board-definitions.md")
+                remedy: "let the agent's service use it: install the drop-in "
+                    + "/usr/share/doc/latchkey/latchkey-device-tree.conf, whose first lines say how")
         case .sensorAbsent(let sensor, let place):
             Explanation(
                 "board.sensor-absent", .unavailable, "sensor \(sensor): \(place) was not found",

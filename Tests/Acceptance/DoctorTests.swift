@@ -96,7 +96,7 @@ struct DoctorWithoutDaemonTests {
         #expect(
             (found.checks["daemon"]?["message"] as? String)?.contains("user nobody may not connect to \(board.socket)")
                 == true)
-        #expect((found.checks["daemon"]?["remedy"] as? String)?.contains("adduser NAME latchkey") == true)
+        #expect((found.checks["daemon"]?["remedy"] as? String)?.contains("usermod -aG latchkey NAME") == true)
         try await board.tearDown()
     }
 }

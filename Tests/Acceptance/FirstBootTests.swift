@@ -41,10 +41,10 @@ struct FirstBootTests {
                 try await body(Scene(lab: lab, board: board, file: file))
             }
         } catch {
-            let log = board.daemon?.errors.lines.suffix(40).joined(separator: "\n") ?? ""
+            let failure = board.withLastWords(error)
             try? await board.tearDown()
             await lab.stop()
-            throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+            throw failure
         }
         try await board.tearDown()
         await lab.stop()

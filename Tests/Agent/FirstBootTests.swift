@@ -149,10 +149,31 @@ struct FirstBootHelperTests {
             try Data(line.utf8).write(to: URL(filePath: credential))
             let both = ask(["do": "wipe", "sha256": .string(hash)], ["\(folder)"], [credential])
             #expect(both["wiped"] == [.string(credential)] && both["fault"] != nil)
-            // What power loss left overwritten.
-            try Data(repeating: 0, count: 9).write(to: URL(filePath: file))
-            #expect(ask(["do": "read"], [file])["content"] != nil)
-            #expect(ask(["do": "wipe", "sha256": .string(other)], [file]) == ["wiped": [.string(file)]])
+        }
+    }
+
+    /// Contents of a file of which an earlier wipe overwrote some sectors; the last sector is a short one.
+    static let partsOfAWipe: [[UInt8]] = ["0", "0a", "0aa", "a0", "aa0"].map { (sectors: String) -> [UInt8] in
+        sectors.utf8.flatMap { [UInt8](repeating: $0 == UInt8(ascii: "0") ? 0 : $0, count: 512) }.dropLast(500)
+    }
+
+    @Test("the first-boot helper ends a wipe that power loss ended, and hands over nothing of what it left")
+    func endsWipe() throws {
+        try withFolder { folder in
+            let file = "\(folder)/enroll.url"
+            let wipe: JSON = ["do": "wipe", "sha256": .string(EnrollmentLedger.hash(of: Array("other".utf8)))]
+            for content in Self.partsOfAWipe {
+                try Data(content).write(to: URL(filePath: file))
+                let zeros = [UInt8](repeating: 0, count: content.count)
+                #expect(ask(["do": "read"], [file])["content"]?.string.flatMap { Base64.decode($0) } == zeros)
+                #expect(ask(wipe, [file]) == ["wiped": [.string(file)]])
+                #expect(!FileManager.default.fileExists(atPath: file))
+            }
+            // As PowerShell writes a URL: a person still needs it.
+            try Data(EnrollmentContentTests.line.utf8.flatMap { [$0, 0] }).write(to: URL(filePath: file))
+            #expect(ask(["do": "read"], [file])["fault"] != nil)
+            #expect(ask(wipe, [file]) == ["wiped": []])
+            #expect(FileManager.default.fileExists(atPath: file))
         }
     }
 

@@ -74,6 +74,13 @@ struct InstallationDoctorTests {
         InstallationRow(CredentialCheck(), "fail", "/c, which the agent's store opens with, does not exist") {
             $0.credentialFile = "/c"
         },
+        InstallationRow(
+            CredentialCheck(), "fail",
+            "enroll again: systemctl stop latchkey; rm -f /c /s/vault.db*; systemctl start latchkey"
+        ) {
+            $0.credentialFile = "/c"
+            $0.settings?.stateDirectory = "/s"
+        },
         InstallationRow(CredentialCheck(), "warn", "sudo latchkey doctor") {
             ($0.credentialFile, $0.credential) = ("/c", .hidden)
         },

@@ -26,7 +26,7 @@ enum MetricsError: Explained, Equatable {
         case .userUnusable(let name, let reason):
             Explanation(
                 "metrics.user-unusable", .configuration, "metrics.user is \(name), but \(reason)",
-                remedy: "make a user for the program that has the token, such as: adduser --system \(name)")
+                remedy: "make a user for the program that has the token, such as: useradd --system \(name)")
         }
     }
 

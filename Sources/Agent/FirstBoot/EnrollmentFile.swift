@@ -29,11 +29,11 @@ enum EnrollmentFile {
     /// Overwrites the file and removes it, if it has this content: as far as the medium lets anybody, since flash may
     /// keep a copy of what was overwritten.
     ///
-    /// - Parameter hash: of its content, as ``EnrollmentLedger`` has it. A file that power loss left overwritten is
-    ///   removed too.
+    /// - Parameter hash: of its content, as ``EnrollmentLedger`` has it. A file that power loss left overwritten, even
+    ///   in part, is wiped and removed too.
     /// - Returns: whether there was such a file.
     static func wipe(_ path: String, hash: String) throws(FileFault) -> Bool {
-        func isMeant(_ content: [UInt8]) -> Bool { isWiped(content) || EnrollmentLedger.hash(of: content) == hash }
+        func isMeant(_ content: [UInt8]) -> Bool { wipeHasBegun(content) || EnrollmentLedger.hash(of: content) == hash }
         guard let found = try read(path), isMeant(found) else { return false }
         let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw .system(Errno(errno)) }
@@ -55,6 +55,16 @@ enum EnrollmentFile {
         return true
     }
 
-    /// Whether nothing but zeros is left of a file.
-    static func isWiped(_ content: [UInt8]) -> Bool { !content.isEmpty && content.allSatisfy { $0 == 0 } }
+    /// What a medium writes as a whole or not at all, in bytes: power loss during a wipe leaves some of a file's
+    /// sectors as they were.
+    private static let sector = 512
+
+    /// Whether a wipe of the file has begun: all of a sector is zeros, which no enrollment has.
+    ///
+    /// Single zeros are not enough: a URL that was saved as UTF-16 has them, and is refused, not removed.
+    static func wipeHasBegun(_ content: [UInt8]) -> Bool {
+        stride(from: 0, to: content.count, by: sector).contains { start in
+            content[start..<min(start + sector, content.count)].allSatisfy { $0 == 0 }
+        }
+    }
 }

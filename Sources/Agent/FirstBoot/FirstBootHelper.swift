@@ -65,9 +65,13 @@ public enum FirstBootHelper {
             for path in files {
                 do {
                     guard let content = try EnrollmentFile.read(path) else { continue }
-                    guard (try? EnrollmentContent(parsing: content, of: path)) != nil || EnrollmentFile.isWiped(content)
-                    else { return ["path": .string(path), "fault": "it is not an enrollment"] }
-                    return ["path": .string(path), "content": .string(Base64.encode(content))]
+                    let isWiped = EnrollmentFile.wipeHasBegun(content)
+                    guard isWiped || (try? EnrollmentContent(parsing: content, of: path)) != nil else {
+                        return ["path": .string(path), "fault": "it is not an enrollment"]
+                    }
+                    // Nothing is handed over of what an interrupted wipe left.
+                    let answered = isWiped ? [UInt8](repeating: 0, count: content.count) : content
+                    return ["path": .string(path), "content": .string(Base64.encode(answered))]
                 } catch {
                     return ["path": .string(path), "fault": .string(error.description)]
                 }

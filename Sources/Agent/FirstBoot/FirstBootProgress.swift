@@ -38,11 +38,46 @@ struct FirstBootProgress: Sendable, Equatable {
 }
 
 /// The progress now; nothing until an enrollment is found.
+///
+/// A file's enrollment and a scanned one are tried at the same time: what becomes of the one does not hide that the
+/// other is still being tried.
 final class FirstBootState: Sendable {
-    private let progress = Mutex<FirstBootProgress?>(nil)
+    private struct State {
+        /// The attempts under way, the newest last; at most one for each place.
+        var attempts: [FirstBootProgress] = []
+        /// What is shown while there is none.
+        var settled: FirstBootProgress?
+    }
+    private let state = Mutex(State())
 
-    var now: FirstBootProgress? {
-        get { progress.withLock { $0 } }
-        set { progress.withLock { $0 = newValue } }
+    var now: FirstBootProgress? { state.withLock { $0.attempts.last ?? $0.settled } }
+
+    /// Shows an attempt until it is settled or ends.
+    func attempt(_ progress: FirstBootProgress) {
+        state.withLock { state in
+            if let index = state.attempts.firstIndex(where: { $0.place == progress.place }) {
+                state.attempts[index] = progress
+            } else {
+                state.attempts.append(progress)
+            }
+        }
+    }
+
+    /// Ends the attempt for a place, if there is one.
+    func endAttempt(for place: String) { state.withLock { $0.attempts.removeAll { $0.place == place } } }
+
+    /// Shows an outcome, which ends the attempt for its place. An enrollment that is taken ends all attempts.
+    func settle(_ outcome: FirstBootProgress) {
+        state.withLock { state in
+            state.attempts.removeAll { outcome.stage == .taken || $0.place == outcome.place }
+            state.settled = outcome
+        }
+    }
+
+    /// Shows what is not the outcome of an attempt, unless one is under way.
+    func note(_ progress: FirstBootProgress) {
+        state.withLock { state in
+            if state.attempts.isEmpty { state.settled = progress }
+        }
     }
 }

@@ -1,37 +1,18 @@
 import Board
 import Groundwork
-import Synchronization
 
 extension FirstBootService {
     private static let restOfScanner = Duration.seconds(5)
 
-    /// Tries scanned codes, only the newest at a time, until one is taken.
+    /// Tries scanned codes until one is taken.
     func scan(_ name: String) async -> WaitingEnrollment? {
-        let (texts, text) = AsyncStream.makeStream(of: WaitingEnrollment.self, bufferingPolicy: .bufferingNewest(1))
+        let codes = ScannedCodes()
         return await withTaskGroup(of: WaitingEnrollment?.self) { group in
             group.addTask {
-                await read(CodeScanner(name: name), name, into: text)
+                await read(CodeScanner(name: name), name, into: codes)
                 return nil
             }
-            group.addTask {
-                let tried = TriedCode()
-                var attempt: Task<Bool, Never>?
-                for await waiting in texts {
-                    // Scanners read a code again while it is before them; its URL may have been used by now.
-                    if tried.content == waiting.content { continue }
-                    attempt?.cancel()
-                    if await attempt?.value == true { break }
-                    tried.content = waiting.content
-                    attempt = Task {
-                        let isTaken = await take(waiting)
-                        if isTaken { text.finish() } else { tried.content = nil }
-                        return isTaken
-                    }
-                }
-                if Task.isCancelled { attempt?.cancel() }
-                return await attempt?.value == true
-                    ? WaitingEnrollment(source: .scanner, content: []) : nil
-            }
+            group.addTask { await takeOne(of: codes) }
             var taken: WaitingEnrollment?
             for await one in group {
                 taken = taken ?? one
@@ -41,52 +22,67 @@ extension FirstBootService {
         }
     }
 
-    /// The code that is being tried.
-    private final class TriedCode: Sendable {
-        private let state = Mutex<[UInt8]?>(nil)
-
-        var content: [UInt8]? {
-            get { state.withLock { $0 } }
-            set { state.withLock { $0 = newValue } }
+    /// Tries one after another, always the newest, until one is taken.
+    func takeOne(of codes: ScannedCodes) async -> WaitingEnrollment? {
+        while let code = await codes.next() {
+            if await take(code, of: codes) { return code }
         }
+        return nil
     }
 
     /// Reads the scanner for as long as it takes; it may be plugged in later.
-    private func read(
-        _ scanner: CodeScanner, _ name: String, into texts: AsyncStream<WaitingEnrollment>.Continuation
-    ) async {
+    private func read(_ scanner: CodeScanner, _ name: String, into codes: ScannedCodes) async {
         var reported: String?
         while !Task.isCancelled {
             do {
                 try await scanner.run {
                     reported = nil
-                    if agent.firstBoot.now == nil || agent.firstBoot.now?.stage == .scanning {
-                        agent.firstBoot.now = FirstBootProgress(stage: .scanning, place: name)
-                    }
+                    noteScanning(FirstBootProgress(stage: .scanning, place: name))
                     agent.report(.firstBoot(.scannerReady))
                 } _: { scan in
                     switch scan {
-                    case .text(let text):
-                        texts.yield(WaitingEnrollment(source: .scanner, content: Array(text.utf8)))
-                    case .tooLong: refuse(scanFor: "it is too long")
-                    case .incomplete: refuse(scanFor: "a part of it was lost; show it again")
+                    case .text(let text): receive(text, into: codes)
+                    case .tooLong: refuseScan("it is too long")
+                    case .incomplete: refuseScan("a part of it was lost; show it again")
                     }
                 }
             } catch {
                 guard !Task.isCancelled else { return }
                 let message = Explanation(of: error).message
                 if message != reported { agent.report(.firstBoot(.scannerFailed(error))) }
-                if agent.firstBoot.now == nil || agent.firstBoot.now?.stage == .scanning {
-                    agent.firstBoot.now = FirstBootProgress(
-                        stage: .scanning, place: name, problem: error.explanation)
-                }
+                noteScanning(FirstBootProgress(stage: .scanning, place: name, problem: error.explanation))
                 reported = message
                 try? await Task.sleep(for: Self.restOfScanner)
             }
         }
     }
 
-    private func refuse(scanFor reason: String) {
-        refuse("the scanned code", FirstBootError.malformed(place: "the scanned code", reason: reason))
+    /// Not over what became of an enrollment.
+    private func noteScanning(_ progress: FirstBootProgress) {
+        let now = agent.firstBoot.now
+        if now == nil || now?.stage == .scanning { agent.firstBoot.note(progress) }
+    }
+
+    /// Takes note of a text that was scanned. One that is not an enrollment, such as a product's barcode, is refused,
+    /// and does not touch what is being tried.
+    func receive(_ text: String, into codes: ScannedCodes) {
+        let code = WaitingEnrollment(source: .scanner, content: Array(text.utf8))
+        do {
+            _ = try EnrollmentContent(parsing: code.content, of: code.place)
+            codes.add(code)
+        } catch {
+            refuseScan(of: code.place, error)
+        }
+    }
+
+    private func refuseScan(_ reason: String) {
+        let place = WaitingEnrollment(source: .scanner, content: []).place
+        refuseScan(of: place, FirstBootError.malformed(place: place, reason: reason))
+    }
+
+    /// - Parameter place: of a code that is not tried at all.
+    private func refuseScan(of place: String, _ error: any Error) {
+        agent.firstBoot.note(FirstBootProgress(stage: .refused, place: place, problem: error.explanation))
+        agent.report(.firstBoot(.refused(place: place, error)))
     }
 }

@@ -52,6 +52,18 @@ struct FirstBootService: Sendable {
     let agent: Agent
     /// `$CREDENTIALS_DIRECTORY`.
     let credentials: String?
+    /// Gets the configuration of an enrollment.
+    private let fetch: @Sendable (EnrollmentContent) async throws -> GatewayConfiguration
+
+    /// - Parameter fetch: in a test, instead of asking the gateway.
+    init(
+        agent: Agent, credentials: String?,
+        fetch: (@Sendable (EnrollmentContent) async throws -> GatewayConfiguration)? = nil
+    ) {
+        self.agent = agent
+        self.credentials = credentials
+        self.fetch = fetch ?? { try await agent.configuration(of: $0) }
+    }
 
     /// Returns when the board is enrolled, in whatever way, or when nothing is left to be tried.
     func run() async throws {
@@ -138,15 +150,16 @@ struct FirstBootService: Sendable {
         refuse(path, FirstBootError.unreadable(place: path, reason: reason))
     }
 
-    func refuse(_ place: String, _ error: any Error) {
-        agent.firstBoot.now = FirstBootProgress(stage: .refused, place: place, problem: error.explanation)
+    private func refuse(_ place: String, _ error: any Error) {
+        agent.firstBoot.settle(FirstBootProgress(stage: .refused, place: place, problem: error.explanation))
         agent.report(.firstBoot(.refused(place: place, error)))
     }
 
     /// Whether it must not be tried: the board has tried it before, or does not need it.
     private func isDone(_ waiting: WaitingEnrollment, _ isEnrolled: Bool) async throws -> Bool {
         let place = waiting.place
-        if EnrollmentFile.isWiped(waiting.content) {
+        // The power went while it was wiped.
+        if EnrollmentFile.wipeHasBegun(waiting.content) {
             await wipe(waiting)
             return true
         }
@@ -163,7 +176,7 @@ struct FirstBootService: Sendable {
     }
 
     private func leave(_ place: String, _ error: FirstBootError, as stage: FirstBootProgress.Stage = .notUsed) {
-        agent.firstBoot.now = FirstBootProgress(stage: stage, place: place, problem: error.explanation)
+        agent.firstBoot.settle(FirstBootProgress(stage: stage, place: place, problem: error.explanation))
         agent.report(.firstBoot(.notUsed(error)))
     }
 
@@ -171,25 +184,28 @@ struct FirstBootService: Sendable {
 
     /// Tries it until it is taken, or can never be.
     ///
+    /// - Parameter codes: of the scanner, where it is one of them; another one replaces it, but only between two tries:
+    ///   a URL works once, and a request under way may have used it.
     /// - Returns: whether it became the configuration.
-    func take(_ waiting: WaitingEnrollment) async -> Bool {
+    func take(_ waiting: WaitingEnrollment, of codes: ScannedCodes? = nil) async -> Bool {
         let place = waiting.place
-        agent.firstBoot.now = FirstBootProgress(stage: .trying, place: place)
+        agent.firstBoot.attempt(FirstBootProgress(stage: .trying, place: place))
+        defer { agent.firstBoot.endAttempt(for: place) }
         agent.report(.firstBoot(.found(place: place)))
         var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
         // Kept, because a URL works once.
         var gateway: GatewayConfiguration?
-        while !Task.isCancelled {
+        while !Task.isCancelled, codes?.hasNext != true {
             do {
                 let content = try EnrollmentContent(parsing: waiting.content, of: place)
                 try await agent.checkRoom(for: .gateway)
                 let fetched: GatewayConfiguration
-                if let gateway { fetched = gateway } else { fetched = try await agent.configuration(of: content) }
+                if let gateway { fetched = gateway } else { fetched = try await fetch(content) }
                 gateway = fetched
                 // Not canceled halfway by the event of its own switch.
                 let taking = Task { [agent] in try await agent.take(fetched, of: waiting) }
                 guard try await taking.value else { return false }
-                agent.firstBoot.now = FirstBootProgress(stage: .taken, place: place)
+                agent.firstBoot.settle(FirstBootProgress(stage: .taken, place: place))
                 agent.report(.firstBoot(.taken(place: place, fetched.identity)))
                 return true
             } catch {
@@ -201,9 +217,14 @@ struct FirstBootService: Sendable {
                     return false
                 }
                 let delay = backoff.next()
-                agent.firstBoot.now = FirstBootProgress(stage: .trying, place: place, problem: error.explanation)
+                agent.firstBoot.attempt(
+                    FirstBootProgress(stage: .trying, place: place, problem: error.explanation))
                 agent.report(.firstBoot(.didFail(place: place, error, retryAfter: delay)))
-                _ = await agent.network.pause(for: delay)
+                if let codes {
+                    await codes.pause(for: delay, on: agent.network)
+                } else {
+                    _ = await agent.network.pause(for: delay)
+                }
             }
         }
         return false
@@ -240,15 +261,16 @@ struct FirstBootService: Sendable {
         let answer = await ask(["do": "wipe", "sha256": .string(hash)])
         let paths = (answer?["wiped"]?.array ?? []).compactMap(\.string)
         if waiting.source.isWiped(by: paths) { return wiped(waiting.place) }
-        agent.firstBoot.now = FirstBootProgress(stage: .taken, place: waiting.place)
+        agent.firstBoot.settle(FirstBootProgress(stage: .taken, place: waiting.place))
         guard let reason = waiting.source.whyNotWiped(answer, reason) else { return }
         let error = FirstBootError.notWiped(place: waiting.place, reason: reason)
-        agent.firstBoot.now = FirstBootProgress(stage: .notWiped, place: waiting.place, problem: error.explanation)
+        agent.firstBoot.settle(
+            FirstBootProgress(stage: .notWiped, place: waiting.place, problem: error.explanation))
         agent.report(.firstBoot(.notWiped(error)))
     }
 
     private func wiped(_ place: String) {
-        agent.firstBoot.now = FirstBootProgress(stage: .taken, place: place)
+        agent.firstBoot.settle(FirstBootProgress(stage: .taken, place: place))
         agent.report(.firstBoot(.wiped(place: place)))
     }
 

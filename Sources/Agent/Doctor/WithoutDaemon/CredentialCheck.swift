@@ -3,13 +3,14 @@ struct CredentialCheck: InstallationCheck {
     static let name = "credential"
 
     func run(_ installation: Installation) -> Verdict? {
-        guard let vault = installation.settings?.vault, vault.slot == .systemdCredential,
+        guard let settings = installation.settings, settings.vault.slot == .systemdCredential,
             let unit = installation.unit, unit.isInstalled
         else { return nil }
+        let credential = settings.vault.credential
         guard let file = installation.credentialFile else {
             return .fail(
-                "latchkey.service loads no credential \(vault.credential), which vault.credential of the settings names",
-                remedy: "add LoadCredentialEncrypted=\(vault.credential):FILE to the unit")
+                "latchkey.service loads no credential \(credential), which vault.credential of the settings names",
+                remedy: "add LoadCredentialEncrypted=\(credential):FILE to the unit")
         }
         switch installation.credential {
         case .there: return .pass("\(file) is there")
@@ -18,8 +19,9 @@ struct CredentialCheck: InstallationCheck {
         case .missing:
             return .fail(
                 "\(file), which the agent's store opens with, does not exist",
-                remedy: "put it back from a copy made on this machine; without one, deploy/install makes another, "
-                    + "and the board is enrolled again")
+                remedy: "put it back from a copy made on this machine; without one, start with a new store and "
+                    + "credential, and enroll again: systemctl stop latchkey; "
+                    + "rm -f \(file) \(settings.stateDirectory)/vault.db*; systemctl start latchkey")
         }
     }
 }

@@ -6,7 +6,7 @@ struct DaemonCheck: InstallationCheck {
         guard installation.socket != .forbidden else {
             return .fail(
                 "\(UserName.shown(installation.user)) may not connect to \(installation.socketPath)",
-                remedy: "use sudo, or add the user to the socket's group (adduser NAME latchkey) and log in again")
+                remedy: "use sudo, or add the user to the socket's group (usermod -aG latchkey NAME) and log in again")
         }
         if case .mute(let reason) = installation.socket {
             return .fail(
