@@ -91,7 +91,16 @@ class TheChecks(unittest.TestCase):
             ("    latchkey-lab frobnicate", "there is no subcommand frobnicate"),
             ("    latchkey publish 'a", "quotation marks do not match"),
             ("`[outbox] frobnication`", "there is no setting frobnication in [outbox]"),
-            ("`vault.no-such-code`", "there is no error or event vault.no-such-code"),
+            ("`vault.no-such-code`", "there is no error, event or setting vault.no-such-code"),
+            ("`grants.lacking`", "there is no error, event or setting grants.lacking"),
+            ("`vault.slots_kept`", "there is no error, event or setting vault.slots_kept"),
+            ("```toml\n[vault]\nslot = \"passphrase\"\nsort = 1\n```", "there is no setting sort in [vault]"),
+            ("```toml\n[vaults]\nslot = 1\n```", "there is no table [vaults] in the settings"),
+            ("```toml\nslot = 1\n```", "there is no table [slot] in the settings"),
+            ("```toml\n[vault]\nslot = passphrase\n```", "the settings cannot be read"),
+            ("```toml\n[[inbox]]\nname = \"a\"\n[[inbox]]\nnames = \"b\"\n```", "there is no setting names in [inbox]"),
+            ("    cat > latchkey.toml <<END\n    [agent]\n    log = \"info\"\n    END", "there is no setting log in [agent]"),
+            ("    # latchkey.toml\n\n    [[action]]\n    name = \"a\"", "there is no table [action] in the settings"),
         ]:
             with self.subTest(added):
                 faults = self.faults(f"{self.GOOD}\n{added}\n")
@@ -100,6 +109,20 @@ class TheChecks(unittest.TestCase):
 
     def test_pass_over_what_is_no_link_and_no_command(self):
         self.assertEqual(self.faults(self.GOOD + "\n`[a](gone.md)`\n\n    [a](gone.md)\n\nlatchkey frobnicate\n"), [])
+
+    def test_pass_over_what_is_no_setting_and_no_code(self):
+        for added in [
+            "    # latchkey.toml\n    [console]\n    enabled = true\n\n    # systemctl edit latchkey.service\n    [Service]\n    Nice=1",
+            "```ini\n[Service]\nNice=1\n```\n\n```toml\n# both\n[vault]\n\n[[hosts]]\nhost = \"a\"\n```",
+            "    [agent]\n    log_level = \"info\"\n    END of = it",
+            "`grants.missing` `vault.slot` `outbox.limit_bytes` `vault.error` `vault.db` `metrics.md` `door.opened`",
+        ]:
+            with self.subTest(added):
+                self.assertEqual(self.faults(f"{self.GOOD}\n{added}\n"), [])
+        board = "# Page\n\n```toml\ntitle = \"A board\"\n[button]\nline = \"X\"\n```\n"
+        names = reference_settings.names(FACTS.settings)
+        self.assertEqual(list(commands.wrong_settings({"a.md": board}, names, ["a.md"])), [])
+        self.assertEqual(len(list(commands.wrong_settings({"a.md": board}, names))), 2)
 
     def test_find_a_page_outside_the_navigation(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "deploy/debian"))
 import contents  # noqa: E402
 import manual  # noqa: E402
 import sbom  # noqa: E402
+import source  # noqa: E402
 from building import PLACE, in_place, linked_packages  # noqa: E402
 from same import difference  # noqa: E402
 from source import LOCK, REPOSITORY, Source  # noqa: E402
@@ -167,6 +169,87 @@ class VersionTests(unittest.TestCase):
             self.assertEqual(versions.get(identity), words[3], words[1])
 
 
+class RepositoryTests(unittest.TestCase):
+    """Versions of commits, in a repository of the test's own."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.repository = self.folder / "repository"
+        for path, text in (("Sources/Groundwork/Machine/Release.swift", 'static let version = "1.2.3"\n'),
+                           ("deploy/build", "#!/bin/sh\n")):
+            (self.repository / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.repository / path).write_text(text)
+            (self.repository / path).chmod(0o755)
+        self.git("init", "--quiet")
+        self.git("add", ".")
+        self.addCleanup(setattr, source, "REPOSITORY", source.REPOSITORY)
+        source.REPOSITORY = self.repository
+
+    def git(self, *arguments, time=1_700_000_000):
+        return subprocess.run(
+            ["git", "-c", "user.name=A", "-c", "user.email=a@b.invalid", "-C", self.repository, *arguments], check=True, text=True,
+            stdout=subprocess.PIPE, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_DATE": f"{time} +0000",
+                                    "GIT_COMMITTER_DATE": f"{time} +0000"}).stdout
+
+    def commit(self, time=1_700_000_000):
+        """Makes a commit, and returns the version of its package."""
+        self.git("commit", "--quiet", "--allow-empty", "-m", "more", time=time)
+        taken = Source(self.folder / "taken")
+        taken.take_commit("HEAD")
+        return taken.version
+
+    def test_later_commits_are_upgrades_also_within_a_second_and_after_nine(self):
+        # Names of commits are in no order: eleven of them in ascending order would be a chance of one in forty million.
+        versions = [self.commit() for _ in range(11)] + [self.commit(1_700_000_001)]
+        self.assertRegex(versions[1], r"^1\.2\.3\+git20231114\.221320\.2\.[0-9a-f]{7}$")
+        for older, newer in zip(versions, versions[1:]):
+            self.assertEqual(subprocess.run(["dpkg", "--compare-versions", older, "lt", newer]).returncode, 0, f"{older} {newer}")
+
+    def test_a_release_has_no_more_in_its_version(self):
+        self.git("commit", "--quiet", "-m", "release")
+        self.git("tag", "v1.2.3")
+        taken = Source(self.folder / "taken")
+        taken.take_commit("HEAD")
+        self.assertEqual(taken.version, "1.2.3")
+
+    def test_a_clone_without_all_commits_makes_no_package(self):
+        self.commit()
+        self.commit()
+        shallow = self.folder / "shallow"
+        subprocess.run(["git", "clone", "--quiet", "--depth", "1", f"file://{self.repository}", shallow], check=True)
+        source.REPOSITORY = shallow
+        with self.assertRaisesRegex(Failure, "git fetch --unshallow"):
+            Source(self.folder / "of-shallow").take_commit("HEAD")
+
+
+class OrderTests(unittest.TestCase):
+    def test_an_older_package_that_is_not_older_is_refused_before_any_test(self):
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        made = []
+        for version in ("1+git2.9.abc~deb13", "1+git2.10.abc~deb13"):
+            (folder / "tree/DEBIAN").mkdir(parents=True, exist_ok=True)
+            (folder / "tree/DEBIAN/control").write_text(f"Package: latchkey\nVersion: {version}\nArchitecture: all\n"
+                                                        "Maintainer: A <a@b.invalid>\nDescription: small\n")
+            made.append(folder / f"latchkey_{version}_all.deb")
+            subprocess.run(["dpkg-deb", "--root-owner-group", "-b", folder / "tree", made[-1]], check=True, stdout=subprocess.DEVNULL)
+        script = (REPOSITORY / "deploy/test-packages").read_text()
+        # These functions alone: the rest of the script takes root, and makes a root file system.
+        functions = re.findall(r"^(?:say|fail|target|check_order|pair)\(\) \{(?:.*\}|\n(?:.*\n)*?\})$", script, re.M)
+        self.assertEqual(len(functions), 5)
+
+        def pair(older, newer):
+            return subprocess.run(["bash", "-euc", "\n".join([*functions, 'older=("$1") work=$3', 'pair "$3/pair" "$2"']), "bash",
+                                   older, newer, folder], text=True, capture_output=True)
+        refused = pair(made[1], made[0])
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("apt does not upgrade 1+git2.10.abc~deb13 to 1+git2.9.abc~deb13", refused.stderr)
+        taken = pair(made[0], made[1])
+        self.assertEqual((taken.returncode, taken.stderr), (0, ""))
+        self.assertEqual((folder / "pair/older.deb").read_bytes(), made[0].read_bytes())
+
+
 class Board:
     """Stands where SwiftPM would: it takes the newest versions, unless it is told another."""
 
@@ -233,6 +316,81 @@ class ProgramTests(unittest.TestCase):
             made = subprocess.run([REPOSITORY / "deploy/install", *arguments], text=True, capture_output=True)
             self.assertEqual(made.returncode, 73, made.stderr)
             self.assertIn("apt remove latchkey", made.stderr)
+
+
+class ScriptTests(unittest.TestCase):
+    """The script that dpkg runs after it has unpacked the package, or given up to do so, with programs of the test's own."""
+
+    PROGRAMS = ("deb-systemd-helper", "deb-systemd-invoke", "systemctl", "systemd-sysusers", "systemd-tmpfiles", "udevadm")
+
+    def calls(self, *arguments, failing=()):
+        """What the script calls where systemd runs, a line for each."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for program in self.PROGRAMS:
+                (folder / program).write_text(
+                    f'#!/bin/sh\necho "{program} $*" >>"{folder}/calls"\ncase "{program} $*" in\n'
+                    + "".join(f'*"{words}"*) exit 1 ;;\n' for words in failing) + "esac\n")
+                (folder / program).chmod(0o755)
+            script = (REPOSITORY / "deploy/debian/latchkey.postinst").read_text()
+            self.assertIn("-d /run/systemd/system ", script)
+            (folder / "postinst").write_text(script.replace("/run/systemd/system", name))
+            made = subprocess.run(["sh", folder / "postinst", *arguments], text=True, capture_output=True,
+                                  env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+            self.assertEqual((made.returncode, made.stdout, made.stderr), (0, "", ""))
+            return (folder / "calls").read_text().splitlines() if (folder / "calls").exists() else []
+
+    def test_a_removal_that_fails_leaves_the_agent_running(self):
+        for arguments in (["abort-remove"], ["abort-remove", "in-favour", "other", "2"], ["abort-upgrade", "2"],
+                          ["abort-deconfigure", "in-favour", "other", "2"]):
+            calls = self.calls(*arguments)
+            for unit in ("latchkey.service", "latchkey-first-boot.socket", "latchkey-actions.socket"):
+                self.assertIn(f"deb-systemd-invoke start {unit}", calls, arguments)
+            # Connections of an agent that runs on are not cut.
+            self.assertFalse([call for call in calls if "restart" in call], arguments)
+
+    def test_installing_starts_the_agent_anew(self):
+        self.assertIn("deb-systemd-invoke restart latchkey.service", self.calls("configure", "1"))
+
+    def test_the_socket_of_actions_stays_closed_unless_somebody_has_enabled_it(self):
+        calls = self.calls("configure", failing=["is-enabled latchkey-actions.socket"])
+        self.assertIn("systemctl --quiet is-enabled latchkey-actions.socket", calls)
+        self.assertFalse([call for call in calls if "start latchkey-actions.socket" in call])
+
+    def test_enables_only_units_that_can_be_enabled(self):
+        calls = self.calls("configure")
+        enabled = {call.split()[-1] for call in calls if call.startswith("deb-systemd-helper enable ")}
+        self.assertEqual(enabled, {"latchkey.service", "latchkey-first-boot.socket"})
+        for unit in enabled:
+            self.assertIn("[Install]", (REPOSITORY / "deploy/systemd" / unit).read_text())
+        # What a removal has masked is unmasked.
+        script = (REPOSITORY / "deploy/debian/latchkey.postrm").read_text()
+        masked = re.search(r"deb-systemd-helper mask ((?:[\w.-]+ )+)", script)[1].split()
+        self.assertEqual({call.split()[-1] for call in calls if call.startswith("deb-systemd-helper unmask ")}, set(masked))
+
+    def test_does_nothing_when_it_is_asked_for_something_else(self):
+        self.assertEqual(self.calls("triggered", "x"), [])
+
+
+class SystemFileTests(unittest.TestCase):
+    """Units and rules as they are installed."""
+
+    def test_sockets_are_gone_once_their_units_have_stopped(self):
+        units = sorted((REPOSITORY / "deploy/systemd").glob("*.socket"))
+        self.assertEqual(len(units), 2)
+        for unit in units:
+            self.assertIn("\nRemoveOnStop=yes\n", unit.read_text().split("[Socket]")[1].split("[Install]")[0], unit.name)
+
+    def test_no_shell_reads_the_path_of_a_device(self):
+        rules = (REPOSITORY / "deploy/systemd/60-latchkey.rules").read_text()
+        called = re.findall(r'RUN\+?="([^"]*)"', rules)
+        self.assertEqual([command.split()[0] for command in called], ["/bin/chgrp", "/bin/chmod"])
+        for command in called:
+            # In quotes, of which such a path has none.
+            self.assertEqual(re.sub(r"'/sys%p/(brightness|trigger)'", "", command).count("%"), 0, command)
+        for line in rules.splitlines():
+            if "RUN" in line:
+                self.assertIn("""DEVPATH!="*'*\"""", line)
 
 
 class LockTests(unittest.TestCase):

@@ -48,12 +48,18 @@ class Source:
         text = (self.folder / "Sources/Groundwork/Machine/Release.swift").read_text()
         self.release = text.split('version = "', 1)[1].split('"', 1)[0]
         tags = run("git", "-C", REPOSITORY, "tag", "--points-at", self.commit).splitlines()
-        # Commits after a release are newer than it, and ordered by their time.
-        self.version = self.release if {self.release, f"v{self.release}"} & set(tags) else (
-            f"{self.release}+git{time.strftime('%Y%m%d.%H%M%S', time.gmtime(self.epoch))}.{self.commit[:7]}")
+        is_release = {self.release, f"v{self.release}"} & set(tags)
+        self.version = self.release if is_release else f"{self.release}+git{self._place_in_history()}.{self.commit[:7]}"
         # Whatever a build before has left there.
         (self.folder / "Package.resolved").unlink(missing_ok=True)
         self.options = run(self.folder / "deploy/build", "--options").split()
+
+    def _place_in_history(self):
+        """Orders the commits after a release: by their time, and within a second by how many commits lead there."""
+        if run("git", "-C", REPOSITORY, "rev-parse", "--is-shallow-repository").strip() == "true":
+            raise Failure("this clone has not all commits, and their number is part of the version: git fetch --unshallow", 69)
+        count = run("git", "-C", REPOSITORY, "rev-list", "--count", self.commit).strip()
+        return f"{time.strftime('%Y%m%d.%H%M%S', time.gmtime(self.epoch))}.{count}"
 
     def pins(self):
         """The Swift packages that the build took."""

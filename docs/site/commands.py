@@ -1,6 +1,7 @@
 """The commands that pages show, and whether the programs have them."""
 import re
 import shlex
+import tomllib
 
 import links
 from reference_commands import spelled
@@ -8,6 +9,11 @@ from reference_commands import spelled
 PROGRAMS = ("latchkey", "latchkey-lab")
 STARTERS = {"sudo", "exec", "env", "nohup", "$"}
 INLINE = re.compile(r"`((?:latchkey|latchkey-lab) [^`]+)`")
+# A table of the settings, and what may follow it: tables, keys, comments and nothing.
+TABLE = re.compile(r"\[\[?[a-z_]+\]\]?$")
+IN_SETTINGS = re.compile(rf"{TABLE.pattern}|[a-z_]+ = |#|$")
+# Of files that have names like codes: `vault.db`, `metrics.md`.
+ENDINGS = {"db", "json", "key", "md", "py", "service", "socket", "toml"}
 BLOCK = re.compile(r"^\s*(?:\$ )?(?:.*\| )?(?:sudo )?(latchkey(?:-lab)? [\w<'\"-].*)$")
 
 
@@ -111,20 +117,71 @@ def faults(texts, commands):
     return wrong, count
 
 
-def wrong_settings(texts, names):
-    """Settings that pages name as `[table] key` or `table.key`, and that are not there."""
+def settings(text):
+    """Every piece of the agent's settings on a page, as (line, TOML).
+
+    Blocks marked toml are settings as a whole. In other blocks settings begin with a line that is a table in lower case, such as
+    [agent], and end before one that TOML does not have; tables of systemd's units begin with a capital letter.
+    """
+    found, piece, fence, is_toml = [], None, None, False
+    for number, (line, is_prose) in enumerate(links.prose(text), 1):
+        opening = links.FENCE.match(line)
+        if is_prose or opening and fence and opening[1].startswith(fence):
+            piece, fence, is_toml = None, None, False
+            continue
+        if opening and not fence:
+            piece, fence, is_toml = None, opening[1], line.strip() == f"{opening[1]}toml"
+            continue
+        if piece is None and (is_toml or TABLE.match(line.strip())):
+            piece = []
+            found.append((number, piece))
+        elif not is_toml and not IN_SETTINGS.match(line.strip()):
+            piece = None
+        if piece is not None:
+            piece.append(line.strip())
+    return [(number, "\n".join(lines)) for number, lines in found]
+
+
+def wrong_settings(texts, names, others=()):
+    """Settings that pages name as `[table] key`, or show in a block, and that are not there. Blocks of the pages `others` have
+    TOML of another kind."""
     for path, text in texts.items():
         for match in re.finditer(r"`\[{1,2}([a-z_]+)\]{1,2}(?: ([a-z_]+)[ =`])?", text):
             table, key = match.groups()
             if table in names and key and key not in names[table]:
                 yield f"{path}: there is no setting {key} in [{table}]"
+        for number, toml in settings(text) if path not in others else ():
+            try:
+                shown = tomllib.loads(toml)
+            except tomllib.TOMLDecodeError as fault:
+                yield f"{path}:{number}: the settings cannot be read: {fault}"
+                continue
+            for table, content in shown.items():
+                if table not in names or not isinstance(content, (dict, list)):
+                    yield f"{path}:{number}: there is no table [{table}] in the settings"
+                    continue
+                for keys in content if isinstance(content, list) else [content]:
+                    yield from (f"{path}:{number}: there is no setting {key} in [{table}]" for key in keys if key not in names[table])
 
 
-def wrong_codes(texts, catalogue):
-    """Errors and events that pages name and that are not there."""
-    known = {entry["name"] for entry in catalogue["entries"]}
+def members(openapi):
+    """The members of the status and of what is in them, which pages name as codes are named: status.vault.error is `vault.error`."""
+    schemas = openapi["components"]["schemas"]
+    found = set()
+    for name, schema in schemas["Status"]["properties"].items():
+        schema = schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+        found.update(f"{name}.{inner}" for inner in schema.get("properties", {}))
+    return found
+
+
+def wrong_codes(texts, catalogue, names, others):
+    """Errors, events and settings that pages name as `a.b`, and that are not there; `others` are further names of this form. What
+    ends like the name of a file is one."""
+    known = {entry["name"] for entry in catalogue["entries"]} | set(others)
+    known |= {f"{table}.{key}" for table in names for key in names[table]}
     prefixes = {name.partition(".")[0] for name in known if "." in name}
     for path, text in texts.items():
-        for match in re.finditer(r"`([a-z-]+)\.([a-z]+(?:-[a-z]+)+)`", text):
-            if match[1] in prefixes and match[0].strip("`") not in known:
-                yield f"{path}: there is no error or event {match[0].strip('`')}"
+        for match in re.finditer(r"`([a-z-]+)\.([a-z]+(?:[-_][a-z]+)*)`", text):
+            name = match[0].strip("`")
+            if match[1] in prefixes and match[2] not in ENDINGS and name not in known:
+                yield f"{path}: there is no error, event or setting {name}"

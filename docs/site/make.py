@@ -21,6 +21,9 @@ import reference_settings
 # Pages of old versions and of records, whose commands may be of their time.
 RECORDS = ("CHANGELOG.md", "docs/decisions/", "docs/protocols/")
 
+# Pages whose blocks of TOML are definitions of boards, not settings.
+BOARDS = ("Config/board-definitions.md",)
+
 # What a page loads when it is opened.
 ELSEWHERE = re.compile(r"""<(?:script|img|iframe|link(?! rel="canonical"))[^>]* (?:src|href)=["']?(?:https?:)?//[^"' >]*""")
 
@@ -97,8 +100,9 @@ def faults(texts, facts, of=None):
     wrong += of_site.faults
     bad, count = commands.faults(checked, commands.Commands(facts.help, facts.lab))
     wrong += bad
-    wrong += commands.wrong_settings(checked, reference_settings.names(facts.settings))
-    wrong += commands.wrong_codes(checked, facts.catalogue)
+    names = reference_settings.names(facts.settings)
+    wrong += commands.wrong_settings(checked, names, BOARDS)
+    wrong += commands.wrong_codes(checked, facts.catalogue, names, commands.members(facts.openapi))
     wrong += reference_output.faults(facts.output, facts.help, facts.catalogue)
     return wrong, count
 
