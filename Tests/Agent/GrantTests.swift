@@ -17,7 +17,8 @@ struct GrantTests {
     }
 
     private func call(
-        _ path: String..., host: String = Grant.gatewayHost, as principal: Principal? = nil, scopes: Set<String> = []
+        _ path: String..., host: String = ProgramGrant.gatewayHost, as principal: Principal? = nil,
+        scopes: Set<String> = []
     ) -> GrantUse {
         GrantUse(
             principal: principal, account: .gateway, scopes: scopes, target: .init(host: host, segments: path))
@@ -27,7 +28,7 @@ struct GrantTests {
         if case .allowed = decision { true } else { false }
     }
 
-    private func grant(_ json: JSON, id: String = "1") throws -> Grant { try Grant(json: json, id: id) }
+    private func grant(_ json: JSON, id: String = "1") throws -> ProgramGrant { try ProgramGrant(json: json, id: id) }
 
     @Test("a grant fits a program only if user, group and unit all fit")
     func subjects() throws {
@@ -36,7 +37,7 @@ struct GrantTests {
         #expect(!both.fits(program().peer) && !both.fits(program(uid: 1, unit: "a.service").peer))
         let group = try grant(["gid": 60]).subject
         #expect(group.fits(program(groups: [5, 60]).peer) && !group.fits(program(groups: [5]).peer))
-        #expect(!Grant.Subject().fits(program().peer))
+        #expect(!ProgramGrant.Subject().fits(program().peer))
     }
 
     @Test("a refusal also fits a program whose unit is not known, and an allowance does not")
@@ -70,7 +71,7 @@ struct GrantTests {
             ("/a/", ["a", ""], true),
         ] as [(String, [String], Bool)])
     func paths(pattern: String, segments: [String], matches: Bool) {
-        #expect(Grant.path(pattern, matches: segments) == matches)
+        #expect(ProgramGrant.path(pattern, matches: segments) == matches)
     }
 
     @Test("a grant covers what it names of principal, host, scope and token, and nothing else")
@@ -102,7 +103,7 @@ struct GrantTests {
     func refusals(json: JSON, segments: [String], covers: Bool) throws {
         let use = GrantUse(
             principal: .user, account: .gateway, scopes: ["orders"],
-            target: .init(host: Grant.gatewayHost, segments: segments))
+            target: .init(host: ProgramGrant.gatewayHost, segments: segments))
         #expect(try grant(json).covers(use) == covers)
         #expect(try grant(["uid": 1, "verdict": "never"]).covers(GrantUse(account: .gateway)))
     }
@@ -154,7 +155,7 @@ struct GrantTests {
         #expect(GrantUse(account: .gateway).text == "have the access token")
         #expect(GrantUse(account: plant).text == "have the access token at the account plant2")
         #expect(call("lab").text == "call gateway")
-        let other = GrantUse(account: plant, target: .init(host: Grant.gatewayHost, segments: ["lab"]))
+        let other = GrantUse(account: plant, target: .init(host: ProgramGrant.gatewayHost, segments: ["lab"]))
         #expect(other.text == "call gateway at the account plant2")
     }
 

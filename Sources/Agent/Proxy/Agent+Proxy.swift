@@ -127,7 +127,8 @@ extension ForwardRequest {
     var account: AccountName { if case .gateway(let name) = server { name } else { .gateway } }
 
     var use: GrantUse {
-        let host: String = if case .host(let name, let port) = server { "\(name):\(port)" } else { Grant.gatewayHost }
+        let host: String =
+            if case .host(let name, let port) = server { "\(name):\(port)" } else { ProgramGrant.gatewayHost }
         return GrantUse(account: account, target: .init(host: host, segments: segments))
     }
 }
@@ -136,7 +137,7 @@ extension GatewayConfiguration {
     /// Whether the path is one of the gateway's own, by which the agent manages the board's identity. A server may
     /// disregard case and parameters in segments.
     func reserves(_ segments: [String]) -> Bool {
-        let wanted = Grant.plain(segments)
+        let wanted = ProgramGrant.plain(segments)
         let own: [GatewayEndpoint] = [
             .authorize, .token, .revoke, .logout, .registerUser, .registerClient, .renew, .remove, .initialize,
         ]
@@ -152,7 +153,7 @@ extension GatewayConfiguration {
                 }
             }
             guard let own = try? StrictPath.segments(of: path.prefix { $0 != "?" }) else { return false }
-            return wanted.starts(with: Grant.plain(own))
+            return wanted.starts(with: ProgramGrant.plain(own))
         }
     }
 }

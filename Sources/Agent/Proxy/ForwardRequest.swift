@@ -72,10 +72,14 @@ struct ForwardRequest: Equatable {
     private struct NoAccount: Error {}
 
     private static func server(_ host: String, _ port: Int, isPlain: Bool) throws -> Server {
-        guard host == Grant.gatewayHost || host.hasSuffix(".\(Grant.gatewayHost)") else { return .host(host, port) }
+        guard host == ProgramGrant.gatewayHost || host.hasSuffix(".\(ProgramGrant.gatewayHost)") else {
+            return .host(host, port)
+        }
         guard isPlain else { throw NoAccount() }
-        guard host != Grant.gatewayHost else { return .gateway(.gateway) }
-        guard let name = AccountName(String(host.dropLast(Grant.gatewayHost.count + 1))) else { throw NoAccount() }
+        guard host != ProgramGrant.gatewayHost else { return .gateway(.gateway) }
+        guard let name = AccountName(String(host.dropLast(ProgramGrant.gatewayHost.count + 1))) else {
+            throw NoAccount()
+        }
         return .gateway(name)
     }
 

@@ -31,7 +31,7 @@ extension Agent {
             .init("Say what some programs may do, or never may", body: Schema.grantMembers, answer: .grant)
         ) { request in
             try self.checkMayGrant(request)
-            let grant = try Grant(json: RequestBody(request).json, id: "")
+            let grant = try ProgramGrant(json: RequestBody(request).json, id: "")
             let added = try await self.allow(grant, by: UserName.of(request.peer.uid))
             return .json(added.json(isInSettings: false))
         }

@@ -36,11 +36,11 @@ extension FuzzTarget {
         },
         FuzzTarget(name: "grant") { bytes throws(Violation) in
             guard let json = try? JSON(parsing: bytes), json.object != nil,
-                let grant = try? Grant(json: json, id: "1")
+                let grant = try? ProgramGrant(json: json, id: "1")
             else { return .refused }
             try require(!grant.subject.isEmpty, "a grant is about somebody")
             try require(!grant.principals.isEmpty, "a grant names whose token")
-            let again = try? Grant(json: grant.json(isInSettings: false), id: "1")
+            let again = try? ProgramGrant(json: grant.json(isInSettings: false), id: "1")
             try require(again == grant, "what is kept of a grant is the grant")
             return .accepted
         },

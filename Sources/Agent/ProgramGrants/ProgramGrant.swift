@@ -3,7 +3,7 @@ import Groundwork
 import LocalAPI
 
 /// What local programs of a user, a group or a systemd unit may do in the name of the board or its user.
-struct Grant: Sendable, Equatable {
+struct ProgramGrant: Sendable, Equatable {
     /// The most grants of the settings, and the most that are kept beside them.
     static let limit = 64
     /// The gateway of an account, among the names of hosts.
@@ -45,7 +45,7 @@ struct Grant: Sendable, Equatable {
     var principals: Set<Principal> = [.board]
     var accounts: Set<String> = [AccountName.gateway.text]
     /// ``gatewayHost``, or `host:port` of configured hosts.
-    var hosts: Set<String> = [Grant.gatewayHost]
+    var hosts: Set<String> = [ProgramGrant.gatewayHost]
     /// Each a path, or the beginning of paths, which ends with `/*`.
     var paths = ["/*"]
     /// Scopes that may be asked for beyond the configured ones.
@@ -58,7 +58,7 @@ struct Grant: Sendable, Equatable {
     func concerns(_ peer: Peer) -> Bool { verdict == .never ? subject.mayFit(peer) : subject.fits(peer) }
 
     /// What is left of it when an account ends; `nil` if nothing is. A refusal stays.
-    func ending(at account: AccountName) -> Grant? {
+    func ending(at account: AccountName) -> ProgramGrant? {
         guard verdict == .allow, accounts.contains(account.text) else { return self }
         var rest = self
         rest.accounts.remove(account.text)
@@ -116,7 +116,7 @@ struct Grant: Sendable, Equatable {
 struct GrantUse: Sendable, Hashable {
     /// Where a call goes.
     struct Target: Sendable, Hashable {
-        /// ``Grant/gatewayHost``, or `host:port`.
+        /// ``ProgramGrant/gatewayHost``, or `host:port`.
         var host: String
         /// Of the path below the gateway, or at the host.
         var segments: [String]
@@ -154,11 +154,11 @@ struct LocalProgram: Sendable {
 
     /// The programs that an answer about this one is about too. The user's service manager and sessions are not
     /// programs.
-    var subject: Grant.Subject {
+    var subject: ProgramGrant.Subject {
         let unit = peer.unit.flatMap {
-            Grant.isUnit($0) && $0.hasSuffix(".service") && !$0.hasPrefix("user@") ? $0 : nil
+            ProgramGrant.isUnit($0) && $0.hasSuffix(".service") && !$0.hasPrefix("user@") ? $0 : nil
         }
-        return Grant.Subject(uid: peer.uid, unit: unit)
+        return ProgramGrant.Subject(uid: peer.uid, unit: unit)
     }
 
     /// `sensors.service (user alice, uid 1000)`.

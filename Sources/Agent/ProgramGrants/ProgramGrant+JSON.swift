@@ -3,7 +3,7 @@ import Groundwork
 import LocalAPI
 
 /// A grant as the local API and the vault have it.
-extension Grant {
+extension ProgramGrant {
     /// - Parameter uses: since the agent started, where that is known.
     func json(isInSettings: Bool, uses: Int64? = nil) -> JSON {
         var members: [String: JSON] = [
@@ -104,7 +104,7 @@ extension Schema {
             "uid": .integer("of the user of its programs"), "gid": .integer("of a group that its programs are in"),
             "unit": .string("of the system's service manager, in which its programs run"),
             "verdict": .string(
-                "never refuses what it names without asking", choices: Grant.Verdict.allCases.map(\.rawValue)),
+                "never refuses what it names without asking", choices: ProgramGrant.Verdict.allCases.map(\.rawValue)),
             "as": .array(
                 of: .string("whose token", choices: Principal.allCases.map(\.rawValue)),
                 "board unless given; for never: both"),

@@ -56,7 +56,7 @@ extension Agent {
     /// - Parameter grant: what allows it; `nil` if nothing has to.
     /// - Throws: ``GrantError/sessionPrivate``
     private nonisolated func principal(
-        of program: LocalProgram, _ use: GrantUse, at link: Link, by grant: Grant?
+        of program: LocalProgram, _ use: GrantUse, at link: Link, by grant: ProgramGrant?
     ) async throws -> Principal? {
         guard let grant else { return use.principal }
         let allowed = use.principal.map { [$0] } ?? grant.principals
@@ -166,7 +166,7 @@ extension Agent {
         guard answer == "never" || !link.session.isClosed else { throw GrantError.accountChanged(account: account) }
         if answer != "never", let person { _ = try await person.session.user(loggedInAt: person.loggedInAt) }
         guard answer != "once" else { return true }
-        var grant = Grant(id: "", subject: program.subject)
+        var grant = ProgramGrant(id: "", subject: program.subject)
         grant.verdict = answer == "never" ? .never : .allow
         grant.principals = asked.principal.map { [$0] } ?? []
         (grant.accounts, grant.scopes) = ([asked.account.text], asked.scopes)
@@ -201,8 +201,8 @@ extension Agent {
     ///   - by: who makes the change.
     ///   - check: throws if the grant is not to be kept; no other change of the grants runs meanwhile.
     nonisolated func allow(
-        _ grant: Grant, by: String, checking check: @Sendable () async throws -> Void = {}
-    ) async throws -> Grant {
+        _ grant: ProgramGrant, by: String, checking check: @Sendable () async throws -> Void = {}
+    ) async throws -> ProgramGrant {
         let added = try await grants.add(grant, in: vault, checking: check)
         report(.grant(.allowed(added, by: by)))
         await grantLog.write(
@@ -213,7 +213,7 @@ extension Agent {
         return added
     }
 
-    nonisolated func revoke(_ id: String, by: String) async throws -> Grant {
+    nonisolated func revoke(_ id: String, by: String) async throws -> ProgramGrant {
         let removed = try await grants.remove(id, in: vault)
         report(.grant(.revoked(removed, by: by)))
         await grantLog.write(
@@ -247,7 +247,7 @@ extension Agent {
     private nonisolated func reportLogFailure(_ error: AgentError) { report(.grant(.logFailed(error))) }
 
     /// Records what a program does. What repeats within an hour is counted, and recorded with the next.
-    private nonisolated func note(_ program: LocalProgram, _ use: GrantUse, _ grant: Grant?) async {
+    private nonisolated func note(_ program: LocalProgram, _ use: GrantUse, _ grant: ProgramGrant?) async {
         guard !program.isOwner, let due = grantLog.due(program, use, grant?.id, isRefusal: false) else { return }
         report(.grant(.used(program, use, grant: grant?.id)))
         await write(due, GrantLog.entry(program, use), "used", grant?.id)

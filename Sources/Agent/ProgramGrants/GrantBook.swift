@@ -12,7 +12,7 @@ final class GrantBook: Sendable {
     private static let record = RecordName(scope: "", name: "grants")
 
     enum Decision {
-        case allowed(Grant?)
+        case allowed(ProgramGrant?)
         /// A grant says so.
         case refused
         /// Nothing allows it.
@@ -22,8 +22,8 @@ final class GrantBook: Sendable {
     }
 
     private struct State {
-        var fixed: [Grant] = []
-        var kept: [Grant] = []
+        var fixed: [ProgramGrant] = []
+        var kept: [ProgramGrant] = []
         var asks = false
         /// Whether the vault's grants are known: until then none is changed, so that none is lost.
         var isLoaded = false
@@ -38,10 +38,10 @@ final class GrantBook: Sendable {
     private let change = AsyncMutex()
 
     /// - Parameter asks: whether a person is asked about a program that no grant names.
-    func set(_ fixed: [Grant], asks: Bool) { state.withLock { ($0.fixed, $0.asks) = (fixed, asks) } }
+    func set(_ fixed: [ProgramGrant], asks: Bool) { state.withLock { ($0.fixed, $0.asks) = (fixed, asks) } }
 
     /// Those of the settings, then those that are kept.
-    var all: (fixed: [Grant], kept: [Grant]) { state.withLock { ($0.fixed, $0.kept) } }
+    var all: (fixed: [ProgramGrant], kept: [ProgramGrant]) { state.withLock { ($0.fixed, $0.kept) } }
 
     /// Whether the settings have grants: then programs may do only what these allow, and what was allowed since.
     var isLimitedBySettings: Bool { state.withLock { !$0.fixed.isEmpty } }
@@ -70,7 +70,7 @@ final class GrantBook: Sendable {
     private func decide(_ program: LocalProgram, _ use: GrantUse, _ state: State) -> Decision {
         // Whoever may read the agent's memory gains nothing by a grant.
         if program.isOwner { return .allowed(nil) }
-        func first(_ grants: [Grant], _ verdict: Grant.Verdict) -> Grant? {
+        func first(_ grants: [ProgramGrant], _ verdict: ProgramGrant.Verdict) -> ProgramGrant? {
             grants.first { $0.verdict == verdict && $0.concerns(program.peer) && $0.covers(use) }
         }
         if let grant = first(state.fixed, .allow) { return .allowed(grant) }
@@ -90,9 +90,9 @@ final class GrantBook: Sendable {
     }
 
     /// Counts a use of a grant.
-    func count(_ grant: Grant) { state.withLock { $0.uses[grant.id, default: 0] += 1 } }
+    func count(_ grant: ProgramGrant) { state.withLock { $0.uses[grant.id, default: 0] += 1 } }
 
-    func uses(of grant: Grant) -> Int64 { state.withLock { $0.uses[grant.id] ?? 0 } }
+    func uses(of grant: ProgramGrant) -> Int64 { state.withLock { $0.uses[grant.id] ?? 0 } }
 
     // MARK: Asking
 
@@ -111,7 +111,7 @@ final class GrantBook: Sendable {
     func questions(about uid: UInt32) -> SingleFlight<Question> {
         state.withLock { state in
             if let asking = state.asking[uid] { return asking }
-            if state.asking.count >= Grant.limit { state.asking = [:] }
+            if state.asking.count >= ProgramGrant.limit { state.asking = [:] }
             let asking = SingleFlight<Question>()
             state.asking[uid] = asking
             return asking
@@ -136,7 +136,9 @@ final class GrantBook: Sendable {
         guard let list = stored?["grants"]?.array, let last = stored?["last"]?.integer else {
             throw AgentError.badRequest(member: "the stored list of grants", fault: "is not readable")
         }
-        let grants = try list.map { json throws(AgentError) in try Grant(json: json, id: json["id"]?.string ?? "") }
+        let grants = try list.map { json throws(AgentError) in
+            try ProgramGrant(json: json, id: json["id"]?.string ?? "")
+        }
         state.withLock { ($0.kept, $0.lastNumber, $0.isLoaded) = (grants, last, true) }
     }
 
@@ -147,10 +149,10 @@ final class GrantBook: Sendable {
     /// - Throws: ``GrantError/tooMany(limit:)``, ``AgentError/badRequest(member:fault:)``, what the vault and `check`
     ///   throw
     func add(
-        _ grant: Grant, in vault: Vault, checking check: @Sendable () async throws -> Void
-    ) async throws -> Grant {
+        _ grant: ProgramGrant, in vault: Vault, checking check: @Sendable () async throws -> Void
+    ) async throws -> ProgramGrant {
         // What could not be read again would make all of the list unreadable.
-        var added = try Grant(json: grant.json(isInSettings: false), id: "")
+        var added = try ProgramGrant(json: grant.json(isInSettings: false), id: "")
         let commit = { @Sendable (changes: [Change]) in
             try await check()
             try await vault.commit(changes)
@@ -161,7 +163,7 @@ final class GrantBook: Sendable {
                 (other.id, other.verdict) = ($0.id, $0.verdict)
                 return $0 == other
             }
-            guard grants.count < Grant.limit else { throw GrantError.tooMany(limit: Grant.limit) }
+            guard grants.count < ProgramGrant.limit else { throw GrantError.tooMany(limit: ProgramGrant.limit) }
             last += 1
             added.id = "\(last)"
             grants.append(added)
@@ -170,9 +172,9 @@ final class GrantBook: Sendable {
     }
 
     /// - Throws: ``GrantError/unknown(id:)``, ``GrantError/inSettings(id:)``, what the vault throws
-    func remove(_ id: String, in vault: Vault) async throws -> Grant {
+    func remove(_ id: String, in vault: Vault) async throws -> ProgramGrant {
         guard !state.withLock({ $0.fixed.contains { $0.id == id } }) else { throw GrantError.inSettings(id: id) }
-        var removed: Grant?
+        var removed: ProgramGrant?
         try await update(in: vault, { try await vault.commit($0) }) { grants, _ in
             guard let index = grants.firstIndex(where: { $0.id == id }) else { throw GrantError.unknown(id: id) }
             removed = grants.remove(at: index)
@@ -189,9 +191,9 @@ final class GrantBook: Sendable {
     /// - Throws: what the vault and `commit` throw
     func end<Value: Sendable>(
         at account: AccountName, in vault: Vault, _ commit: @Sendable ([Change]) async throws -> Value
-    ) async throws -> (ended: [Grant], Value) {
+    ) async throws -> (ended: [ProgramGrant], Value) {
         do {
-            var ended: [Grant] = []
+            var ended: [ProgramGrant] = []
             let value = try await update(in: vault, commit) { grants, _ in
                 ended = grants.filter { $0.ending(at: account) != $0 }
                 grants = grants.compactMap { $0.ending(at: account) }
@@ -219,7 +221,7 @@ final class GrantBook: Sendable {
     /// - Parameter commit: stores the changes.
     private func update<Value: Sendable>(
         in vault: Vault, _ commit: @Sendable ([Change]) async throws -> Value,
-        _ body: (inout [Grant], inout Int64) throws -> Void
+        _ body: (inout [ProgramGrant], inout Int64) throws -> Void
     ) async throws -> Value {
         await change.lock()
         defer { change.unlock() }
@@ -247,60 +249,5 @@ final class GrantBook: Sendable {
         }
         for permit in ended { permit.revoke() }
         return value
-    }
-}
-
-/// What a program does by a decision, which may be taken back meanwhile.
-final class Permit: Sendable {
-    let program: LocalProgram
-    /// At the gateway that the decision is about: the account may be at another one meanwhile.
-    let link: Link
-    /// With the principal in whose name; `nil` for what serves whoever needs no grant and does not say.
-    let use: GrantUse
-    /// Whether a person allowed only this.
-    let isOnce: Bool
-    /// When the user logged in whom a person was asked about: it is for no other. `nil` for the current user.
-    let loggedInAt: Date?
-    private enum Outcome { case revoked, over }
-    private let outcome = AsyncCondition<Outcome?>(nil)
-
-    init(
-        _ program: LocalProgram, _ use: GrantUse, at link: Link, isOnce: Bool = false, loggedInAt date: Date? = nil
-    ) {
-        (self.program, self.use, self.link, self.isOnce, loggedInAt) = (program, use, link, isOnce, date)
-    }
-
-    var principal: Principal? { use.principal }
-
-    func revoke() { outcome.change { if $0 == nil { $0 = .revoked } } }
-
-    /// Does the work, unless the permission is taken back meanwhile.
-    ///
-    /// - Throws: ``GrantError/revoked``, ``GrantError/accountChanged(account:)``, what the work throws
-    func run<Value: Sendable>(
-        of book: GrantBook, _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard !link.session.isClosed else { throw GrantError.accountChanged(account: use.account.text) }
-        // Nothing takes away what owners may do.
-        guard !program.isOwner else { return try await work() }
-        book.begin(self)
-        defer { book.end(self) }
-        // A change between the decision and this moment was not told to it.
-        if !isOnce { guard case .allowed = book.decide(program, use) else { throw GrantError.revoked } }
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await work() }
-            group.addTask { [outcome] in
-                let outcome = await withTaskCancellationHandler {
-                    await outcome.wait { $0 }
-                } onCancel: {
-                    outcome.change { if $0 == nil { $0 = .over } }
-                }
-                if outcome == .revoked { throw GrantError.revoked }
-                return nil
-            }
-            defer { group.cancelAll() }
-            while let value = try await group.next() { if let value { return value } }
-            throw CancellationError()
-        }
     }
 }

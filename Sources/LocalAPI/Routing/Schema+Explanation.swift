@@ -8,6 +8,7 @@ extension Schema {
         "remedy": .string("what to do about it, if anything can be done"),
         "cause": .string("the code of the error that led to this one"), "gateway": gatewayNumbers,
         "status": .string("what the public clients of M-Pin call it, such as INCORRECT_PIN; only of M-Pin's errors"),
+        "browserAnswer": browserAnswer,
     ]
 
     /// The required members of ``explanation``.
@@ -18,6 +19,12 @@ extension Schema {
         .string(
             "What sort of error it is; the HTTP status and the exit status of the command follow from it",
             choices: ExplanationKind.allCases.map(\.rawValue)))
+
+    private static let browserAnswer = named(
+        "BrowserAnswerFault",
+        .string(
+            "Why the address that a browser was led to does not complete a login, which still waits for its own",
+            choices: BrowserAnswerFault.allCases.map(\.rawValue)))
 
     private static let gatewayNumbers = named(
         "GatewayNumbers",

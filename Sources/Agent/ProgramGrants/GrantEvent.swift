@@ -6,8 +6,8 @@ enum GrantEvent: ReportedEvent {
     /// A program did something in the name of the board or its user; the same again only after an hour.
     case used(LocalProgram, GrantUse, grant: String?)
     case refused(LocalProgram, GrantUse)
-    case allowed(Grant, by: String)
-    case revoked(Grant, by: String)
+    case allowed(ProgramGrant, by: String)
+    case revoked(ProgramGrant, by: String)
     /// The log of grants could not be written.
     case logFailed(AgentError)
 

@@ -22,7 +22,8 @@ extension Agent {
         let program = LocalProgram(request)
         let account = try await account(of: request)
         let target = try asked.target(at: account.link.gateway, strictly: grants.isLimited(program))
-        if !program.mayOperate, target.host == Grant.gatewayHost, account.link.gateway.reserves(target.segments) {
+        if !program.mayOperate, target.host == ProgramGrant.gatewayHost, account.link.gateway.reserves(target.segments)
+        {
             throw GrantError.reserved(path: "/" + DisplayText.clean(target.segments.joined(separator: "/")))
         }
         let use = GrantUse(
@@ -51,7 +52,7 @@ extension CallRequest {
     /// - Parameter strictly: whether a path that two readers could read differently is refused; else it counts as none.
     fileprivate func target(at gateway: GatewayConfiguration, strictly: Bool) throws -> GrantUse.Target {
         let identity = gateway.identity
-        var (host, path) = (Grant.gatewayHost, call.path)
+        var (host, path) = (ProgramGrant.gatewayHost, call.path)
         if path.hasPrefix("@") { path = try gateway.address(ofEndpoint: path.dropFirst()) }
         if !path.hasPrefix("/"), let address = try? HTTPSAddress(path) {
             path = String(address.url.dropFirst("https://\(address.host):\(address.port)".count))
@@ -75,10 +76,11 @@ extension GrantUse {
     /// - Parameter text: scopes with blanks between.
     /// - Throws: ``AgentError/badRequest(member:fault:)`` for what no grant could name.
     static func scopes(_ text: String?) throws(AgentError) -> Set<String> {
-        let names = (text ?? "").split(separator: " ", maxSplits: Grant.elementLimit).map(String.init)
-        guard names.count <= Grant.elementLimit, names.allSatisfy(Grant.isScope) else {
+        let names = (text ?? "").split(separator: " ", maxSplits: ProgramGrant.elementLimit).map(String.init)
+        guard names.count <= ProgramGrant.elementLimit, names.allSatisfy(ProgramGrant.isScope) else {
             throw .badRequest(
-                member: "scope", fault: "is not a list of at most \(Grant.elementLimit) scopes with blanks between")
+                member: "scope",
+                fault: "is not a list of at most \(ProgramGrant.elementLimit) scopes with blanks between")
         }
         return Set(names)
     }

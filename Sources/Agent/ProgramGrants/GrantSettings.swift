@@ -7,12 +7,12 @@ import Settings
 struct GrantSettings: Sendable, Equatable {
     var user = ""
     var group = ""
-    var grant = Grant(id: "")
+    var grant = ProgramGrant(id: "")
 
     static func read(from root: inout SettingsTable) -> (grants: [GrantSettings], faults: [SettingsFault]) {
         var grants: [GrantSettings] = []
         var faults: [SettingsFault] = []
-        for var table in root.tables("grants", atMost: Grant.limit) {
+        for var table in root.tables("grants", atMost: ProgramGrant.limit) {
             let settings = read(&table)
             if grants.contains(where: { $0.grant.id == settings.grant.id }) {
                 table.note("name", "\(settings.grant.id) is there twice", fix: "give each grant a name of its own")
@@ -37,7 +37,7 @@ struct GrantSettings: Sendable, Equatable {
         var unit = ""
         table.string("unit", &unit, .any)
         if !unit.isEmpty {
-            if !Grant.isUnit(unit) {
+            if !ProgramGrant.isUnit(unit) {
                 table.note("unit", "is not the name of a unit", fix: "write it with .service or .scope at its end")
             }
             settings.grant.subject.unit = unit
@@ -58,13 +58,13 @@ struct GrantSettings: Sendable, Equatable {
         if let names = list("accounts", fix: "use names of accounts", { AccountName($0) != nil }) {
             settings.grant.accounts = Set(names)
         }
-        if let names = list("hosts", fix: "use gateway, or host:port", { Grant.host($0) != nil }) {
-            settings.grant.hosts = Set(names.compactMap(Grant.host))
+        if let names = list("hosts", fix: "use gateway, or host:port", { ProgramGrant.host($0) != nil }) {
+            settings.grant.hosts = Set(names.compactMap(ProgramGrant.host))
         }
-        if let paths = list("paths", fix: "begin each with /, and end beginnings with /*", Grant.isPath) {
+        if let paths = list("paths", fix: "begin each with /, and end beginnings with /*", ProgramGrant.isPath) {
             settings.grant.paths = paths
         }
-        if let scopes = list("scopes", fix: "use scopes", Grant.isScope) { settings.grant.scopes = Set(scopes) }
+        if let scopes = list("scopes", fix: "use scopes", ProgramGrant.isScope) { settings.grant.scopes = Set(scopes) }
         table.flag("token", &settings.grant.token)
         return settings
     }
@@ -72,7 +72,7 @@ struct GrantSettings: Sendable, Equatable {
     /// Turns the names of user and group into numbers.
     ///
     /// - Throws: ``ConfigurationError/unknownPeer(name:)``
-    func resolved() throws(ConfigurationError) -> Grant {
+    func resolved() throws(ConfigurationError) -> ProgramGrant {
         var grant = grant
         if !user.isEmpty {
             guard let entry = getpwnam(user) else { throw .unknownPeer(name: user) }
