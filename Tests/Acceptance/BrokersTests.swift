@@ -22,9 +22,9 @@ struct BrokersTests {
             try await board.start()
             try await body(board)
         } catch {
-            let log = board.daemon?.errors.lines.suffix(30).joined(separator: "\n") ?? ""
+            let failure = board.withLastWords(error)
             try? await board.tearDown()
-            throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+            throw failure
         }
         try await board.tearDown()
     }

@@ -43,9 +43,9 @@ struct OAuthServerTests {
                 try await body(Server(issuer: issuer, folder: folder), board)
             }
         } catch {
-            let log = board.daemon?.errors.lines.suffix(40).joined(separator: "\n") ?? ""
+            let failure = board.withLastWords(error)
             try? await board.tearDown()
-            throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+            throw failure
         }
         try await board.tearDown()
     }

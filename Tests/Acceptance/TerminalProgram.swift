@@ -31,33 +31,14 @@ final class TerminalProgram: Sendable {
         }
         keyboard = own
 
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        // The leader of a new session gets the first terminal that it opens as its own, and with it Ctrl-C.
-        posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
-        posix_spawn_file_actions_adddup2(&actions, 0, 1)
-        posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-            if let descriptor = Int32(name), descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
-        }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var (none, all) = (sigset_t(), sigset_t())
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | Self.setsid))
         let variables = ProcessInfo.processInfo.environment.merging(["TERM": "xterm"]) { _, new in new }
             .merging(environment) { _, new in new }.map { "\($0.key)=\($0.value)" }
-        var argv = ([url.path] + arguments).map { strdup($0) } + [nil]
-        var envp = variables.map { strdup($0) } + [nil]
-        defer { for text in argv + envp { free(text) } }
-        var process: pid_t = 0
-        let status = posix_spawn(&process, url.path, &actions, &attributes, &argv, &envp)
-        guard status == 0 else { throw Unexpected("cannot start \(url.path): \(String(cString: strerror(status)))") }
+        let process = try ChildProcess.spawn([url.path] + arguments, variables: variables, flags: Self.setsid) {
+            // The leader of a new session gets the first terminal that it opens as its own, and with it Ctrl-C.
+            posix_spawn_file_actions_addopen(&$0, 0, name, O_RDWR, 0)
+            posix_spawn_file_actions_adddup2(&$0, 0, 1)
+            posix_spawn_file_actions_adddup2(&$0, 0, 2)
+        }
         processIdentifier = process
         // Held until now: a terminal that nobody has open is hung up.
         close(other)

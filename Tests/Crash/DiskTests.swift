@@ -187,8 +187,7 @@ func withDisk(settings: String = DamageTests.quiet, _ body: (Lab, TestBoard, Pow
         do {
             try await StartedPrograms.$here.withValue(started) { try await body(lab, board, disk) }
         } catch {
-            let words = board.daemon?.errors.lines.suffix(40).joined(separator: "\n") ?? ""
-            failure = Unexpected("\(error)\n--- the daemon's last words:\n\(words)")
+            failure = board.withLastWords(error)
         }
         try await board.stop(SIGKILL)
         disk.end()

@@ -20,10 +20,10 @@ struct StateTests {
         do {
             try await check(state, Scene(lab: lab, board: board))
         } catch {
-            let log = board.daemon?.errors.lines.suffix(30).joined(separator: "\n") ?? ""
+            let failure = board.withLastWords(error)
             try? await board.tearDown()
             await lab.stop()
-            throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+            throw failure
         }
         try await board.tearDown()
         await lab.stop()

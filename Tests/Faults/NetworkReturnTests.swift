@@ -109,10 +109,9 @@ struct NetworkReturnTests {
     private static func withBoard(
         enrolls: Bool = true, _ body: (TestBoard, Cable, Lab) async throws -> Void
     ) async throws {
-        let far = try await Namespace(isIPv6Only: false)
-        var undo: [() async -> Void] = [{ try? await far.remove() }]
-        func leave() async { for step in undo.reversed() { await step() } }
-        do {
+        try await undoing { undo in
+            let far = try await Namespace(isIPv6Only: false)
+            undo.append { try? await far.remove() }
             let cable = try await Cable(to: far)
             undo.append { try? await cable.remove() }
             var configuration = LabConfiguration()
@@ -134,13 +133,8 @@ struct NetworkReturnTests {
                 }
                 try await body(board, cable, lab)
             } catch {
-                let log = board.daemon?.errors.lines.suffix(40).joined(separator: "\n") ?? ""
-                throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+                throw board.withLastWords(error)
             }
-        } catch {
-            await leave()
-            throw error
         }
-        await leave()
     }
 }

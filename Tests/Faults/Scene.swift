@@ -43,10 +43,8 @@ final class Scene {
         let address =
             namespace?.address ?? "127." + (0..<3).map { _ in "\(Int.random(in: 1...254))" }.joined(separator: ".")
         configuration.host = namespace == nil ? address : "gateway.lab.test"
-        var undo: [() async -> Void] = []
-        if let namespace { undo.append { try? await namespace.remove() } }
-        func leave() async { for step in undo.reversed() { await step() } }
-        do {
+        try await undoing { undo in
+            if let namespace { undo.append { try? await namespace.remove() } }
             let names = try namespace.map(NameServer.init(in:))
             if let names { undo.append { names.stop() } }
             let lab = try await Lab.start(configuration)
@@ -68,14 +66,9 @@ final class Scene {
                 _ = try await scene.connected()
                 try await body(scene)
             } catch {
-                let log = board.daemon?.errors.lines.suffix(40).joined(separator: "\n") ?? ""
-                throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+                throw board.withLastWords(error)
             }
-        } catch {
-            await leave()
-            throw error
         }
-        await leave()
     }
 
     enum Place {

@@ -35,7 +35,8 @@ struct ExplanationTests {
         let whole = Explanation(
             "gateway.device-already-registered", .refused, "the device is registered already", remedy: "reset it",
             cause: "a.b",
-            gateway: GatewayNumbers(.local, 120_001, caError: 1_000_105, httpStatus: 400), status: "REVOKED")
+            gateway: GatewayNumbers(.local, 120_001, caError: 1_000_105, httpStatus: 400), status: "REVOKED",
+            browserAnswer: .ofAnotherLogIn)
         #expect(
             whole.answer == [
                 "error": [
@@ -43,7 +44,7 @@ struct ExplanationTests {
                     "message": "the device is registered already",
                     "remedy": "reset it", "cause": "a.b",
                     "gateway": ["domain": "local", "number": 120_001, "xCaErr": 1_000_105, "httpStatus": 400],
-                    "status": "REVOKED",
+                    "status": "REVOKED", "browserAnswer": "of-another-login",
                 ]
             ])
         #expect(Explanation(answer: whole.answer) == whole)

@@ -10,8 +10,8 @@ struct OutboxRewritingTests {
 
     init() throws { place = try OutboxPlace() }
 
-    @Test("a segment written anew without messages left is removed, and a kill after that is no damage")
-    func emptied() async throws {
+    /// An outbox of 150 messages, and the first and last of its second segment, which was written anew.
+    private func rewritten() throws -> (file: OutboxFile, first: Int, last: Int) {
         let file = try place.file()
         try file.accept(1...150)
         let (first, last) = (Int(file.log.segments[1].first), Int(file.log.last(of: 1)))
@@ -20,6 +20,12 @@ struct OutboxRewritingTests {
         try file.log.rewrite(1)
         // What is recorded from here on does not have them.
         try file.log.rotate()
+        return (file, first, last)
+    }
+
+    @Test("a segment written anew without messages left is removed, and a kill after that is no damage")
+    func emptied() async throws {
+        let (file, first, last) = try rewritten()
         try file.remove(each: Array(first..<first + 3) + Array(last - 2...last))
         try file.log.rewrite(1)
         try file.remove(each: [150])
@@ -57,13 +63,7 @@ struct OutboxRewritingTests {
 
     @Test("a segment whose gaps are known from reading it goes with its messages, and a kill then is no damage")
     func gaps() async throws {
-        let file = try place.file()
-        try file.accept(1...150)
-        let (first, last) = (Int(file.log.segments[1].first), Int(file.log.last(of: 1)))
-        try file.remove(each: first + 3...last - 3)
-        try file.log.rewrite(1)
-        // What is recorded from here on does not have them.
-        try file.log.rotate()
+        let (file, first, last) = try rewritten()
         _ = try file.log.count()
         try file.remove(each: Array(first..<first + 3) + Array(last - 2...last))
         try file.remove(each: [150])

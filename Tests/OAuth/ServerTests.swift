@@ -68,8 +68,8 @@ struct OAuthRefusalTests {
             (502, "<html>"), (400, ""), (400, "{}"), (400, #"{"error":""}"#), (400, #"{"error":7}"#), (400, "[]"),
             (302, #"{"code":"c"}"#),
         ])
-    func noWord(status: Int, body: String) {
-        guard case .noWord = OAuthRefusals().judge(response(status, body)) else {
+    func notFromServer(status: Int, body: String) {
+        guard case .notFromServer = OAuthRefusals().judge(response(status, body)) else {
             Issue.record("\(body) was taken for the server's word")
             return
         }

@@ -15,17 +15,27 @@ package enum ChildProcess {
 
     /// The program is not part of the run.
     package static func spawnUnmarked(_ arguments: [String], variables: [String], streams: [Int32]) throws -> pid_t {
+        try spawn(arguments, variables: variables) { actions in
+            for (number, descriptor) in streams.enumerated() {
+                posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - flags: attributes of the process beside those of its signals.
+    ///   - addStreams: adds what opens its standard input, output and error. All other descriptors are closed.
+    package static func spawn(
+        _ arguments: [String], variables: [String], flags: Int32 = 0,
+        _ addStreams: (inout posix_spawn_file_actions_t) -> Void
+    ) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        for (number, descriptor) in streams.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
-        }
+        addStreams(&actions)
         // One that is gone by then is no error.
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-            if let descriptor = Int32(name), descriptor >= streams.count {
-                posix_spawn_file_actions_addclose(&actions, descriptor)
-            }
+            if let descriptor = Int32(name), descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         }
 
         var attributes = posix_spawnattr_t()
@@ -36,7 +46,7 @@ package enum ChildProcess {
         sigfillset(&all)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | flags))
 
         var process: pid_t = 0
         var argv = arguments.map { strdup($0) } + [nil]

@@ -106,6 +106,12 @@ package final class TestBoard {
         return Unexpected("\(arguments) ended with \(result.status): \(result.errors) — the daemon: \(log)")
     }
 
+    /// An error with the newest lines of the daemon's log, which are there until the board is torn down.
+    package func withLastWords(_ error: any Error) -> Unexpected {
+        let log = daemon?.errors.lines.suffix(60).joined(separator: "\n") ?? ""
+        return Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+    }
+
     /// A subcommand that goes on until it is stopped.
     package func follow(_ arguments: String...) throws -> RunningProgram {
         try RunningProgram(Program.shipped.url, arguments + ["--json", "--socket", socket])
@@ -216,10 +222,10 @@ package func withLabAndBoard(
             try await body(lab, board)
         }
     } catch {
-        let log = board.daemon?.errors.lines.suffix(60).joined(separator: "\n") ?? ""
+        let failure = board.withLastWords(error)
         try? await board.tearDown()
         await lab.stop()
-        throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+        throw failure
     }
     try await board.tearDown()
     await lab.stop()

@@ -131,6 +131,21 @@ struct CatalogueTests {
         #expect(found.map { $0.category == .error ? $0.name : $0.code ?? "" } == codes)
     }
 
+    @Test("only the errors that leave a browser's login waiting say what was wrong with its answer")
+    func browserAnswers() {
+        var found: [String: BrowserAnswerFault] = [:]
+        for type in Self.types {
+            for explanation in type.examples.map({ ($0 as any Explained).explanation }) {
+                found[explanation.code] = explanation.browserAnswer
+            }
+        }
+        #expect(
+            found == [
+                "agent.browser-answer-invalid": .unusable, "oauth.browser-answer-invalid": .unusable,
+                "oauth.state-mismatch": .ofAnotherLogIn, "gateway.authorization-state-mismatch": .ofAnotherLogIn,
+            ])
+    }
+
     @Test(
         "the catalogue names the nearest of what does not exist",
         arguments: [

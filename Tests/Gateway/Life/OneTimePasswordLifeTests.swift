@@ -87,6 +87,22 @@ struct OneTimePasswordLifeTests {
         return call
     }
 
+    /// Makes calls at once, and returns when all have met the demand. The person's gate is closed then, so that none is
+    /// answered.
+    private func demandingCalls(
+        _ count: Int, for person: Person, _ bench: Bench, _ session: GatewaySession
+    ) async -> [Task<Int, any Error>] {
+        person.gate.close()
+        let answered = bench.lab.events.subscribe()
+        let calls = (0..<count).map { _ in Task { try await session.call(hello(person)).status } }
+        var demands = 0
+        for await event in answered where event.errorCode == 8_000_140 {
+            demands += 1
+            if demands == count { break }
+        }
+        return calls
+    }
+
     private func fault(_ work: () async throws -> some Any) async -> MultiFactorError? {
         do {
             _ = try await work()
@@ -238,14 +254,7 @@ struct OneTimePasswordLifeTests {
     func once() async throws {
         try await withAlice({ $0.remembers = 60 }) { (bench, session) async throws -> Void in
             let person = Person(bench.lab)
-            person.gate.close()
-            let answered = bench.lab.events.subscribe()
-            let calls = (0..<3).map { _ in Task { try await session.call(hello(person)).status } }
-            var demands = 0
-            for await event in answered where event.errorCode == 8_000_140 {
-                demands += 1
-                if demands == 3 { break }
-            }
+            let calls = await demandingCalls(3, for: person, bench, session)
             person.gate.open()
             for call in calls { #expect(try await call.value == 200) }
             #expect(person.asked.entries == ["channel EMAIL SMS EMAIL,SMS", "password by EMAIL"])
@@ -257,14 +266,7 @@ struct OneTimePasswordLifeTests {
     func oneEach() async throws {
         try await withAlice({ $0.channels = ["SMS"] }) { (bench, session) async throws -> Void in
             let person = Person(bench.lab)
-            person.gate.close()
-            let answered = bench.lab.events.subscribe()
-            let calls = (0..<2).map { _ in Task { try await session.call(hello(person)).status } }
-            var demands = 0
-            for await event in answered where event.errorCode == 8_000_140 {
-                demands += 1
-                if demands == 2 { break }
-            }
+            let calls = await demandingCalls(2, for: person, bench, session)
             person.gate.open()
             for call in calls { #expect(try await call.value == 200) }
             #expect(person.asked.entries == ["password by SMS", "password by SMS"])
@@ -276,14 +278,7 @@ struct OneTimePasswordLifeTests {
     func cancelled() async throws {
         try await withAlice { (bench, session) async throws -> Void in
             let person = Person(bench.lab)
-            person.gate.close()
-            let answered = bench.lab.events.subscribe()
-            let calls = (0..<2).map { _ in Task { try await session.call(hello(person)).status } }
-            var demands = 0
-            for await event in answered where event.errorCode == 8_000_140 {
-                demands += 1
-                if demands == 2 { break }
-            }
+            let calls = await demandingCalls(2, for: person, bench, session)
             for call in calls { call.cancel() }
             person.gate.open()
             for call in calls { await #expect(throws: CancellationError.self) { try await call.value } }

@@ -50,6 +50,25 @@ enroll() {
     observe "enroll-$1" $?
 }
 
+# Starts the lab, board a as it is defined, and board b with nothing but its adapter, and follows both.
+start_both() {
+    adapter_a=hci0
+    [ "$TRANSPORT" = kernel ] || board bluetoothd
+    echo 'title = "Bare board"' > /run/bare.toml
+    # shellcheck disable=SC2119 # without options
+    start_lab
+    start_board a $adapter_a "$DEFINITION"
+    a=$running
+    start_board b hci1 /run/bare.toml
+    await_board a $a
+    await_board b $running
+    await_line /run/lab.out 1 'admin page' "$lab" || give_up
+    follow a
+    follow b
+    await '"board":"a".*"uptime"'
+    await '"board":"b".*"uptime"'
+}
+
 # Board b asks to be let in.
 begin_login() { on b login --ble > /run/login.out 2>&1 & login=$!; }
 end_login() {

@@ -14,20 +14,7 @@ is_asked() {
         grep -q -m 1 '^{"board":"a".*"event":"proximity.consent-asked"'
 }
 
-[ "$TRANSPORT" = kernel ] || board bluetoothd
-echo 'title = "Bare board"' > /run/bare.toml
-# shellcheck disable=SC2119 # without options
-start_lab
-start_board a hci0 "$DEFINITION"
-a=$running
-start_board b hci1 /run/bare.toml
-await_board a $a
-await_board b $running
-await_line /run/lab.out 1 'admin page' "$lab" || give_up
-follow a
-follow b
-await '"board":"a".*"uptime"'
-await '"board":"b".*"uptime"'
+start_both
 enroll a
 enroll b
 echo alice-password | on a login --user alice --password-stdin > /run/alice.out

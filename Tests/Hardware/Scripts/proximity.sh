@@ -8,21 +8,7 @@ DEFINITION=${DEFINITION:?a board definition with a button and an LED}
 # shellcheck source=boards.sh
 . "${0%/*}/boards.sh"
 
-adapter_a=hci0
-[ "$TRANSPORT" = kernel ] || board bluetoothd
-echo 'title = "Bare board"' > /run/bare.toml
-# shellcheck disable=SC2119 # without options
-start_lab
-start_board a $adapter_a "$DEFINITION"
-a=$running
-start_board b hci1 /run/bare.toml
-await_board a $a
-await_board b $running
-await_line /run/lab.out 1 'admin page' "$lab" || give_up
-follow a
-follow b
-await '"board":"a".*"uptime"'
-await '"board":"b".*"uptime"'
+start_both
 
 step enrolled
 enroll a
