@@ -87,11 +87,12 @@ public enum OAuthAccountError: Explained, Equatable {
         case .browserAnswerInvalid(let reason):
             Explanation(
                 "oauth.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
-                remedy: "begin again, and give the whole address at which the browser arrives")
+                remedy: "begin again, and give the whole address at which the browser arrives",
+                browserAnswer: .unusable)
         case .stateMismatch:
             Explanation(
                 "oauth.state-mismatch", .refused, "the address belongs to another login",
-                remedy: "begin again, and use the address of this login only")
+                remedy: "begin again, and use the address of this login only", browserAnswer: .ofAnotherLogIn)
         case .idTokenInvalid(let reason):
             Explanation(
                 "oauth.id-token-invalid", .refused, "the server's id_token is not accepted: \(reason)",

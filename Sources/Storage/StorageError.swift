@@ -35,7 +35,9 @@ public enum StorageError: Explained, Equatable {
     public var isDamage: Bool {
         switch self {
         case .damaged, .notADatabase: true
-        default: false
+        case .cannotOpen, .missing, .permissionsTooOpen, .newerVersion, .full, .readOnly, .inputOutput, .busy,
+            .cannotSetAside, .closed, .refused:
+            false
         }
     }
 
@@ -43,7 +45,9 @@ public enum StorageError: Explained, Equatable {
     public var isOfDisk: Bool {
         switch self {
         case .full, .readOnly, .inputOutput: true
-        default: false
+        case .cannotOpen, .missing, .permissionsTooOpen, .newerVersion, .damaged, .notADatabase, .busy, .cannotSetAside,
+            .closed, .refused:
+            false
         }
     }
 

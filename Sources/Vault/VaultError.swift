@@ -76,6 +76,7 @@ public enum VaultError: Explained, Equatable {
     public var isDamage: Bool {
         switch self {
         case .fileDamaged, .manifestDamaged: true
+        // Setting a vault aside loses the identity, so it is not the remedy for any other error, nor for a new one.
         default: false
         }
     }
@@ -89,7 +90,7 @@ public enum VaultError: Explained, Equatable {
             self = .newerVersion(path: path, found: found, supported: supported)
         case .permissionsTooOpen(let path, let mode): self = .permissionsTooOpen(path: path, mode: mode)
         case .closed(let path): self = .closed(path: path)
-        default: self = .storage(error)
+        case .cannotOpen, .full, .readOnly, .inputOutput, .busy, .cannotSetAside, .refused: self = .storage(error)
         }
     }
 }

@@ -5,6 +5,7 @@ extension GatewayError {
     var needsPerson: Bool {
         switch self {
         case .notRegistered, .registrationWithdrawn, .deviceRecordInvalid, .noGrantApplies, .stopped: true
+        // Retrying in vain costs little, but what is not retried stays undone.
         default: false
         }
     }

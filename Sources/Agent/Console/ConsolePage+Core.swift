@@ -18,6 +18,7 @@ extension ConsolePage {
           constructor(error) {
             super(error.message + (error.remedy ? ` — ${error.remedy}` : ""));
             this.code = error.code;
+            this.browserAnswer = error.browserAnswer;
           }
           get isLocked() { return this.code?.startsWith("local-api.console-"); }
         }

@@ -153,12 +153,6 @@ extension ConsolePage {
           });
         }
 
-        // What leaves a login as it is: the answer to another one, or a text that is not an answer.
-        const notYet = new Set([
-          "agent.browser-answer-invalid", "oauth.browser-answer-invalid", "oauth.state-mismatch",
-          "gateway.authorization-state-mismatch",
-        ]);
-
         // The browser ends at this console, on a phone of which the gateway knows, or at an address that is entered.
         async function browse(path, choice, signal) {
           const begun = await call("POST", `${path}/login/browser`, { ...choice, loopbackPort: Number(location.port) });
@@ -200,10 +194,10 @@ extension ConsolePage {
                   channel.postMessage({ said: "You are logged in on the board. This tab can be closed." });
                 }
               } catch (error) {
-                const isOther = error.code?.endsWith("state-mismatch");
+                const isOther = error.browserAnswer === "of-another-login";
                 const said = isOther ? "This is the answer to another login." : error.message;
                 if (given?.isFromTab) channel.postMessage({ said });
-                if (!given || !notYet.has(error.code)) { isOver = true; throw error; }
+                if (!given || !error.browserAnswer) { isOver = true; throw error; }
                 $("login-text").textContent = isOther ? `${said} This one still waits for its own.` : said;
               }
             }

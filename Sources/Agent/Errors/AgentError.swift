@@ -120,7 +120,7 @@ public enum AgentError: Explained, Equatable {
         case .browserAnswerInvalid(let reason):
             Explanation(
                 "agent.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
-                remedy: Self.logInAgain)
+                remedy: Self.logInAgain, browserAnswer: .unusable)
         case .noSuchLogIn(let id):
             Explanation(
                 "agent.no-such-log-in", .notFound, "no login \(id) in a browser is in progress",

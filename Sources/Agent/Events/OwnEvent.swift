@@ -72,6 +72,7 @@ enum OwnEvent: ReportedEvent {
         switch error as? GatewayError {
         case .notRegistered, .awaitingActivation, .stopped: .notable
         case .registrationWithdrawn, .deviceRecordInvalid, nil: .trouble
+        // The session has reported it, and a new one as well.
         default: .routine
         }
     }

@@ -33,7 +33,7 @@ struct BoardFeature: Feature {
             switch check.finding {
             case .simulated: state.linesAreSimulated = true
             case .fault(let error): state.lineFaults.append(error)
-            default: break
+            case .line, .reading, .notFitted: break
             }
         }
     }

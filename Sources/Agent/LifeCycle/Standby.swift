@@ -18,6 +18,7 @@ struct Standby {
         switch error {
         case .newerVersion: true
         case .storage(.full), .storage(.readOnly), .storage(.inputOutput), .storage(.busy): true
+        // Waiting in vain would hide the error from the administrator, so a new one counts as one of these.
         default: false
         }
     }

@@ -49,13 +49,15 @@ enum ATTOpcode: UInt8 {
     var role: Role {
         switch self {
         case .errorResponse, .exchangeMTUResponse, .findInformationResponse, .findByTypeValueResponse,
-            .readByTypeResponse,
-            .readResponse, .readBlobResponse, .readMultipleResponse, .readByGroupTypeResponse, .writeResponse,
-            .prepareWriteResponse, .executeWriteResponse, .readMultipleVariableResponse:
+            .readByTypeResponse, .readResponse, .readBlobResponse, .readMultipleResponse, .readByGroupTypeResponse,
+            .writeResponse, .prepareWriteResponse, .executeWriteResponse, .readMultipleVariableResponse:
             .response
         case .notification, .indication, .multipleNotification: .value
         case .confirmation, .writeCommand, .signedWriteCommand: .command
-        default: .request
+        case .exchangeMTURequest, .findInformationRequest, .findByTypeValueRequest, .readByTypeRequest, .readRequest,
+            .readBlobRequest, .readMultipleRequest, .readByGroupTypeRequest, .writeRequest, .prepareWriteRequest,
+            .executeWriteRequest, .readMultipleVariableRequest:
+            .request
         }
     }
 }

@@ -13,7 +13,7 @@ extension GatewaySession {
         return held.user == nil && held.lock == nil ? flow : .user
     }
 
-    /// Does something in the name of a principal, or of the one that serves whoever does not say.
+    /// Does something on behalf of a principal; if none is named, of the one that suits the request.
     ///
     /// Work in the name of a user waits for a login where nobody is logged in, if somebody may be asked for it.
     ///

@@ -233,7 +233,7 @@ extension GatewayError: Explained {
             Explanation(
                 "gateway.authorization-state-mismatch", .invalidAnswer,
                 "the authorization code belongs to another login (state)", remedy: "start the login again",
-                gateway: .local(131_001))
+                gateway: .local(131_001), browserAnswer: .ofAnotherLogIn)
         case .providerURLInvalid(let reason):
             Explanation(
                 "gateway.provider-url-invalid", .invalidInput, "cannot authorize this: \(reason)",
@@ -286,16 +286,4 @@ extension GatewayError: Explained {
         .authorizationStateMismatch, .providerURLInvalid(reason: "REASON"),
         .providerURLForeign(gateway: GatewayIdentity(host: "gateway", port: 8443, prefix: "")),
     ]
-}
-
-extension HTTPError {
-    /// The number in MAG 13.4 for a request without an answer.
-    fileprivate var localNumber: Int {
-        switch self {
-        case .timeout, .handshakeTimeout: 100_405
-        case .tls: 100_408
-        case .handshakeFailed, .clientCertificateRefused: 100_406
-        default: 100_403
-        }
-    }
 }

@@ -117,7 +117,7 @@ final class Renewal: Sendable {
         switch RenewalPolicy.judge(response) {
         case .renewed: break
         case .refused(let refusal): throw GatewayError.refused(refusal)
-        case .noWord:
+        case .inconclusive:
             let words =
                 Refusal(response, to: .renewCertificate)
                 .map { "x-ca-err \($0.code), a failure of the server" } ?? "without the gateway's x-ca-err"

@@ -32,14 +32,14 @@ enum RenewalPolicy {
         /// The public clients drop the registration on any status but 200. This agent does so only on the gateway's own
         /// `x-ca-err`, and not on a server error (5xx, …000) or a request to wait (408, 429): a board must not lose its
         /// identity because a proxy answers 502 while the gateway restarts, or because of a hotel's login page.
-        case noWord
+        case inconclusive
     }
 
     static func judge(_ response: HTTPResponse) -> Verdict {
         if response.status == 200 { return .renewed }
         guard let refusal = Refusal(response, to: .renewCertificate), refusal.suffix != 0,
             response.status < 500, ![408, 429].contains(response.status)
-        else { return .noWord }
+        else { return .inconclusive }
         return .refused(refusal)
     }
 }

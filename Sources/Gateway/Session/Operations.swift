@@ -99,7 +99,7 @@ final class Operations: Sendable {
             } catch let refused as RefusedAttempt {
                 guard attempt < Recovery.attempts else { throw GatewayError.refused(refused.refusal) }
                 if let revision = refused.revision {
-                    try await putRight(refused.refusal, of: principal, since: revision)
+                    try await handle(refused.refusal, of: principal, since: revision)
                 }
                 attempt += 1
             }
@@ -107,7 +107,7 @@ final class Operations: Sendable {
     }
 
     /// - Throws: the refusal, if there is no way to recover.
-    private func putRight(_ refusal: Refusal, of principal: Principal, since revision: Int) async throws {
+    private func handle(_ refusal: Refusal, of principal: Principal, since revision: Int) async throws {
         switch try await parts.store.holdings().next(after: refusal) {
         case .fail: throw GatewayError.refused(refusal)
         case .repeatWork: break

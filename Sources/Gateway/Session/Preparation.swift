@@ -23,7 +23,7 @@ struct Preparation: Sendable {
 
     /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
     func prepare(for need: Need, in operation: borrowing Operation) async throws {
-        try await puttingRight(in: operation) {
+        try await recoveringFromRefusal(in: operation) {
             var last: ChainStep?
             while let step = try await nextStep(for: need, after: last).due() {
                 try await take(step, for: need, in: operation)
@@ -46,7 +46,7 @@ struct Preparation: Sendable {
     /// Runs work, and recovers from a refusal if possible.
     ///
     /// - Throws: ``RefusedAttempt`` after recovering, else what `work` throws.
-    func puttingRight(in operation: borrowing Operation, _ work: () async throws -> Void) async throws {
+    func recoveringFromRefusal(in operation: borrowing Operation, _ work: () async throws -> Void) async throws {
         do {
             try await work()
         } catch GatewayError.refused(let refusal) {

@@ -63,7 +63,7 @@ struct Tokens: Sendable {
                 return try await accept(answer, of: grant.name, request, as: principal, user, in: operation)
             case .unusable(let fault): throw GatewayError.tokenAnswerInvalid(reason: fault.reason)
             // The answer is not from the gateway itself: everything is kept (MAG checklist 27).
-            case .noWord: throw GatewayError.failure(response, .obtainToken)
+            case .notFromServer: throw GatewayError.failure(response, .obtainToken)
             case .refused(let refusal, let subject):
                 // A refusal that is not about the token must not log the user out: the person would have to come back.
                 let isSpared = principal == .user && subject == .passing

@@ -20,7 +20,7 @@ struct Users: Sendable {
     /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
     func logIn(by logIn: LogIn, in operation: borrowing Operation) async throws {
         try await store.holdings().requireUnlocked()
-        try await preparation.puttingRight(in: operation) {
+        try await preparation.recoveringFromRefusal(in: operation) {
             var last: ChainStep?
             while let step = try await preparation.nextStep(for: .logIn, after: last).due() {
                 switch step {

@@ -16,10 +16,13 @@ public struct Explanation: Sendable, Equatable {
     public let gateway: GatewayNumbers?
     /// What the public clients of M-Pin call it, such as `INCORRECT_PIN` (MPIN 8).
     public let status: String?
+    /// For an error about the address that a browser was led to, while the login still waits for its own.
+    public let browserAnswer: BrowserAnswerFault?
 
     public init(
         _ code: String, _ kind: ExplanationKind, _ message: String, remedy: String? = nil, meaning: String? = nil,
-        cause: String? = nil, gateway: GatewayNumbers? = nil, status: String? = nil
+        cause: String? = nil, gateway: GatewayNumbers? = nil, status: String? = nil,
+        browserAnswer: BrowserAnswerFault? = nil
     ) {
         self.code = code
         self.kind = kind
@@ -29,6 +32,7 @@ public struct Explanation: Sendable, Equatable {
         self.cause = cause
         self.gateway = gateway
         self.status = status
+        self.browserAnswer = browserAnswer
     }
 
     /// The explanation of any error.
@@ -47,6 +51,7 @@ extension Explanation {
         members["cause"] = cause.map(JSON.string)
         members["gateway"] = gateway?.json
         members["status"] = status.map(JSON.string)
+        members["browserAnswer"] = (browserAnswer?.rawValue).map(JSON.string)
         return members
     }
 
@@ -62,6 +67,7 @@ extension Explanation {
         self.init(
             code, error?["kind"]?.string.flatMap(ExplanationKind.init) ?? .internal, message,
             remedy: error?["remedy"]?.string, cause: error?["cause"]?.string,
-            gateway: error?["gateway"].flatMap(GatewayNumbers.init), status: error?["status"]?.string)
+            gateway: error?["gateway"].flatMap(GatewayNumbers.init), status: error?["status"]?.string,
+            browserAnswer: error?["browserAnswer"]?.string.flatMap(BrowserAnswerFault.init))
     }
 }

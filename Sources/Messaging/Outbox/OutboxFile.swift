@@ -83,7 +83,7 @@ final class OutboxFile: OutboxStore {
 
     /// After all segments have vanished: goes on with the dead letters, which are in the database.
     ///
-    /// - Returns: the name of an empty file that tells of it.
+    /// - Returns: the name of an empty file that was set aside, by which the loss is reported.
     private func beginAgain(_ synced: Int64) throws(StorageError) -> String {
         // Not the name of a segment, should this be interrupted.
         let note = "\(log.path)-segments"

@@ -52,7 +52,9 @@ public struct OAuthRefusals: RefusalTable {
         switch refusal.code {
         case .invalidClient: .client
         case .serverError, .temporarilyUnavailable, .authorizationPending, .slowDown: .passing
-        default: refusal.status >= 500 || refusal.status == 429 ? .passing : .grant
+        case .invalidRequest, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .invalidScope, .accessDenied,
+            .expiredToken, nil:
+            refusal.status >= 500 || refusal.status == 429 ? .passing : .grant
         }
     }
 }

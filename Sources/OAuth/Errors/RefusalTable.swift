@@ -29,13 +29,13 @@ public enum TokenVerdict<Refusal: Sendable>: Sendable {
     /// A success that cannot be used.
     case unusable(AnswerFault)
     /// Not an answer of the server itself: all tokens are kept.
-    case noWord
+    case notFromServer
 }
 
 extension RefusalTable {
     public func judge(_ response: HTTPResponse) -> TokenVerdict<Refusal> {
         guard response.status == 200 else {
-            guard let refusal = refusal(in: response) else { return .noWord }
+            guard let refusal = refusal(in: response) else { return .notFromServer }
             return .refused(refusal, subject(of: refusal))
         }
         do {

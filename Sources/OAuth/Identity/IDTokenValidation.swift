@@ -112,7 +112,7 @@ public struct ClaimRule: Sendable {
 public enum IDTokenFault: Error, Equatable {
     /// It is not a signed token, has no claims, or does not name the key that signed it.
     case malformed
-    /// It is signed with neither HS256 nor RS256.
+    /// It is signed by an algorithm that the server may not use.
     case algorithmUnsupported
     case signatureInvalid
     /// `exp` has passed, or is missing.

@@ -24,7 +24,7 @@ public struct TokenList: Sendable, Equatable {
 
         func serves(_ wanted: Set<String>) -> Bool { wanted.isSubset(of: scope) || wanted == requested }
 
-        /// Whether whoever this one serves is served by another.
+        /// Whether another token serves every caller that this one serves.
         func isReplaced(by other: Entry) -> Bool {
             scope.isSubset(of: other.scope) && (requested.isSubset(of: other.scope) || requested == other.requested)
         }

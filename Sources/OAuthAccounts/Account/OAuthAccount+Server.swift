@@ -25,7 +25,7 @@ extension OAuthAccount {
         case .refused(let refusal, _): throw OAuthAccountError.refused(endpoint: Self.name(.token), refusal)
         case .unusable(let fault):
             throw OAuthAccountError.answerInvalid(endpoint: Self.name(.token), reason: fault.reason)
-        case .noWord: throw OAuthAccountError.noAnswer(endpoint: Self.name(.token), status: response.status)
+        case .notFromServer: throw OAuthAccountError.noAnswer(endpoint: Self.name(.token), status: response.status)
         }
     }
 

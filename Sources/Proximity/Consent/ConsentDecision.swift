@@ -59,14 +59,14 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
     public var isTurnedAway: Bool {
         switch self {
         case .tooMany, .busy, .replayed: true
-        default: false
+        case .granted, .refused, .timedOut, .sharingEnded, .ambiguous, .withdrawn: false
         }
     }
 
     public var source: Answerer? {
         switch self {
         case .granted(let source), .refused(let source), .sharingEnded(let source): source
-        default: nil
+        case .timedOut, .tooMany, .busy, .replayed, .ambiguous, .withdrawn: nil
         }
     }
 

@@ -171,7 +171,7 @@ extension ProximityError {
         case .noAdapter, .noLowEnergy, .daemonMissing: self = .notSupported(reason: error.message)
         case .blocked: self = .disabled(reason: error.message)
         case .noPermission: self = .notPermitted(reason: error.message)
-        default: self = otherwise(error.message)
+        case .disconnected, .timedOut, .att, .tooLong, .failed, .stopped: self = otherwise(error.message)
         }
     }
 }

@@ -13,45 +13,29 @@ public enum RequestRefusal: String, Sendable, CaseIterable {
     case busy = "busy"
     case ambiguous = "ambiguous"
 
-    public var text: String {
+    /// All that is said of a refusal: why, its kind, what to do about it, and its number for iOS.
+    private var facts: (text: String, kind: ExplanationKind, remedy: String?, ios: Int) {
         switch self {
-        case .tooLong: "it is longer than \(RequestCollector.limit) bytes"
-        case .tooSlow: "it was not complete in time"
-        case .notUTF8: "it is not UTF-8"
-        case .notJSON: "it is not a JSON object"
-        case .withoutURL: "it has no usable provider_url"
-        case .foreignGateway: "its URL is not one of this device's gateway"
-        case .replayed: "its session was answered before or waits already"
-        case .tooMany: "too many requests came in a short time"
-        case .busy: "too many other requests wait"
-        case .ambiguous: "several devices asked, and the button cannot tell which of them is meant"
+        case .tooLong: ("it is longer than \(RequestCollector.limit) bytes", .tooLarge, nil, 650_002)
+        case .tooSlow: ("it was not complete in time", .tooSlow, nil, 650_002)
+        case .notUTF8: ("it is not UTF-8", .invalidInput, nil, 650_002)
+        case .notJSON: ("it is not a JSON object", .invalidInput, nil, 650_002)
+        case .withoutURL: ("it has no usable provider_url", .invalidInput, nil, 650_006)
+        case .foreignGateway: ("its URL is not one of this device's gateway", .invalidInput, nil, 650_104)
+        case .replayed: ("its session was answered before or waits already", .conflict, nil, 650_002)
+        case .tooMany: ("too many requests came in a short time", .tooMany, "try again in a minute", 650_002)
+        case .busy: ("too many other requests wait", .tooMany, "try again in a minute", 650_101)
+        case .ambiguous:
+            (
+                "several devices asked, and the button cannot tell which of them is meant", .conflict,
+                "ask again one after the other, or answer each by its number: latchkey consent", 650_002
+            )
         }
     }
 
-    var kind: ExplanationKind {
-        switch self {
-        case .tooLong: .tooLarge
-        case .tooSlow: .tooSlow
-        case .notUTF8, .notJSON, .withoutURL, .foreignGateway: .invalidInput
-        case .replayed, .ambiguous: .conflict
-        case .tooMany, .busy: .tooMany
-        }
-    }
-
-    var remedy: String? {
-        switch self {
-        case .tooMany, .busy: "try again in a minute"
-        case .ambiguous: "ask again one after the other, or answer each by its number: latchkey consent"
-        default: nil
-        }
-    }
-
-    var numbers: ErrorNumbers {
-        switch self {
-        case .withoutURL: ErrorNumbers(android: 121, ios: 650_006)
-        case .foreignGateway: ErrorNumbers(android: 121, ios: 650_104)
-        case .busy: ErrorNumbers(android: 121, ios: 650_101)
-        default: ErrorNumbers(android: 121, ios: 650_002)
-        }
-    }
+    public var text: String { facts.text }
+    var kind: ExplanationKind { facts.kind }
+    var remedy: String? { facts.remedy }
+    /// The reference clients' numbers (MAG 8.6).
+    var numbers: ErrorNumbers { ErrorNumbers(android: 121, ios: facts.ios) }
 }

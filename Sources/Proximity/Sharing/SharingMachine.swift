@@ -181,7 +181,7 @@ struct SharingMachine {
             case .tooLong: .tooLong
             case .tooSlow: .slow
             case .tooMany: .tooMany
-            default: nil
+            case .notUTF8, .notJSON, .withoutURL, .foreignGateway, .replayed, .busy, .ambiguous: nil
             }
         var actions: [Action] = [.report(.requestRefused(requester, .requestRefused(refusal)))]
         if let reason {

@@ -8,7 +8,7 @@ import LocalAPI
 /// Beside it `FILE.part.tag` has what the server called this version of the content (RFC 9110 section 8.8): only the
 /// rest of the same version is put after a beginning.
 ///
-/// What is there and is no regular file, such as a FIFO, is written to as it comes.
+/// What is there and is not a regular file, such as a FIFO, is written to as it comes.
 struct Download {
     private let path: String
     /// What a regular file has that is to be replaced: it stays.

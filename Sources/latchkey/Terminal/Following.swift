@@ -12,7 +12,7 @@ final class Following {
     private let isAlone: Bool
     /// Whether the daemon has answered already: a daemon that does not run at all is an error.
     private var isKnown: Bool
-    private var hasToldOfEnd = false
+    private var hasReportedEnd = false
     private var backoff: Backoff
     private var records: LocalRecords?
     /// The error after the records that were returned last.
@@ -72,8 +72,8 @@ final class Following {
                 reason = error.message
             }
             (records, failure) = (nil, nil)
-            if !hasToldOfEnd { Terminal.error("latchkey: \(reason); waiting for the daemon to come back") }
-            hasToldOfEnd = true
+            if !hasReportedEnd { Terminal.error("latchkey: \(reason); waiting for the daemon to come back") }
+            hasReportedEnd = true
             try await Task.sleep(for: backoff.next())
         }
         return nil
@@ -89,7 +89,7 @@ final class Following {
             failure = error
         }
         if !parsed.isEmpty {
-            (isKnown, hasToldOfEnd) = (true, false)
+            (isKnown, hasReportedEnd) = (true, false)
             backoff.reset()
         }
         return parsed
@@ -105,6 +105,7 @@ extension LocalAPIError {
         case .remote(_, let explanation):
             [.unconfigured, .notAdmitted, .unavailable].contains(explanation.kind)
                 || explanation.code == LocalAPIError.stopping.code
+        // Any other error would only come again with the next request.
         default: false
         }
     }

@@ -46,7 +46,7 @@ enum Output {
         return true
     }
 
-    /// Writes a new file that only this user can read, or into what is there and is no regular file, such as a FIFO.
+    /// Writes a new file that only this user can read, or into what is there and is not a regular file, such as a FIFO.
     ///
     /// - Returns: `false` if there is a file of that name.
     /// - Throws: ``InputError/unwritable(name:reason:)``

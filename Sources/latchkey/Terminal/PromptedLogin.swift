@@ -73,11 +73,8 @@ struct PromptedLogin {
 }
 
 extension LocalAPIError {
-    /// Whether the prompt was already answered or has ended.
-    var isLatePromptAnswer: Bool {
-        guard case .remote(_, let explanation) = self else { return false }
-        return ["prompt.unknown", "prompt.already-answered"].contains(explanation.code)
-    }
+    /// Of an answer to a prompt: whether the prompt was already answered or has ended.
+    var isLatePromptAnswer: Bool { [.conflict, .notFound].contains(kind) }
 }
 
 /// The line that is being asked for.

@@ -26,8 +26,6 @@ struct BrowserLogin {
 
     /// How often the gateway is asked whether the login was completed elsewhere, in milliseconds.
     private static let interval: Int32 = 3000
-    /// What the daemon says of the answer to another login.
-    private static let ofAnotherLogin: Set = ["oauth.state-mismatch", "gateway.authorization-state-mismatch"]
 
     /// - Returns: the logged-in user.
     /// - Throws: `LocalAPIError`, ``InputError``, `ProximityError`
@@ -109,7 +107,7 @@ struct BrowserLogin {
     private func complete(_ path: String, byBrowser answer: String) async throws -> JSON? {
         do {
             return try await complete(path, ["answer": .string(answer)])
-        } catch LocalAPIError.remote(_, let explanation) where Self.ofAnotherLogin.contains(explanation.code) {
+        } catch LocalAPIError.remote(_, let explanation) where explanation.browserAnswer == .ofAnotherLogIn {
             Terminal.error("A browser brought the answer to another login; still waiting.")
             return nil
         }

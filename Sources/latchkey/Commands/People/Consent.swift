@@ -65,7 +65,7 @@ struct Consent: AsyncParsableCommand {
             guard let answer = readLine() else { return false }
             do {
                 try await Consent.answer(Int(id), ["y", "yes"].contains(answer.lowercased()), options)
-            } catch LocalAPIError.remote(_, let explanation) where explanation.code == "proximity.no-such-request" {
+            } catch LocalAPIError.remote(_, let explanation) where explanation.kind == .notFound {
                 Terminal.error("latchkey: \(explanation.message)")
             }
             return true
