@@ -1,5 +1,5 @@
-/* libmicrohttpd for Swift, loaded when the agent begins to listen: nine more libraries come with it, GnuTLS among them, which
-   sets itself up at once, and the commands do without. The headers are those of libmicrohttpd-dev; nothing is linked.
+/* libmicrohttpd for Swift, loaded when the agent begins to listen: nine more libraries come with it, GnuTLS among them, and
+   the commands do without. The headers are those of libmicrohttpd-dev; nothing is linked.
 
    And what Swift cannot name itself: its variadic start, its unions, and the GNU extensions that tell who is at the other
    end of a Unix socket. */
@@ -61,16 +61,6 @@ static inline int latchkey_process_of(int descriptor, pid_t pid, int *is_certain
     CALL(add_response_header, MHD_add_response_header) \
     CALL(queue_response, MHD_queue_response)
 LATCHKEY_LATE_LIBRARY(http, "libmicrohttpd.so.12", LATCHKEY_HTTP_CALLS)
-
-/* Frees what GnuTLS has set up when it was loaded, 115 kB for as long as the agent runs: this server has no TLS. GnuTLS counts
-   who set it up (gnutls_global_deinit(3)): itself and libmicrohttpd. One call too many does nothing. */
-static inline void latchkey_http_forgo_tls(void) {
-    void *library = dlopen("libgnutls.so.30", RTLD_LAZY | RTLD_NOLOAD);
-    if (!library) return;
-    void (*deinit)(void) = (void (*)(void))dlsym(library, "gnutls_global_deinit");
-    for (int count = 0; deinit && count < 2; count++) deinit();
-    dlclose(library);
-}
 
 struct latchkey_http_limits {
     unsigned connections;     /* at the same time */

@@ -143,6 +143,21 @@ struct FootprintTests {
         #expect(resident <= 26_000)
         #expect(anonymous <= 5000)
         #expect(threads <= 8)
+        // Other libraries bring it, and nothing uses it (`CUnusedGnuTLS`): 424 kB, or 1192 where it is set up.
+        let unused = try Self.resident("libgnutls", of: process)
+        print("\(state): of GnuTLS: \(unused) kB")
+        #expect(0 < unused && unused <= 800)
+    }
+
+    /// How much of a library the process has in memory, in kB.
+    private static func resident(_ library: String, of process: Int32) throws -> Int {
+        var (isOfLibrary, sum) = (false, 0)
+        for line in try String(contentsOfFile: "/proc/\(process)/smaps", encoding: .utf8).split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if words[0].contains("-") { isOfLibrary = line.contains("/\(library)") }
+            if words[0] == "Rss:", isOfLibrary { sum += Int(words[1]) ?? 0 }
+        }
+        return sum
     }
 
     /// Times that each thread of the process gave up the processor by itself: a wake-up follows each.

@@ -10,9 +10,7 @@ struct MicroHTTPD: Sendable {
     var calls: latchkey_http_calls { library.calls }
 
     private static let loaded = Result { () throws(LibraryMissing) in
-        let library = try LoadedLibrary(filling: latchkey_http_calls(), by: latchkey_load_http)
-        latchkey_http_forgo_tls()
-        return MicroHTTPD(library: library)
+        MicroHTTPD(library: try LoadedLibrary(filling: latchkey_http_calls(), by: latchkey_load_http))
     }
 
     /// - Throws: ``LocalAPIError/libraryMissing(name:)``
