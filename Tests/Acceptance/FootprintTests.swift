@@ -152,7 +152,9 @@ struct FootprintTests {
     /// How much of a library the process has in memory, in kB.
     private static func resident(_ library: String, of process: Int32) throws -> Int {
         var (isOfLibrary, sum) = (false, 0)
-        for line in try String(contentsOfFile: "/proc/\(process)/smaps", encoding: .utf8).split(separator: "\n") {
+        // Longer than what is read of such a file at once.
+        let text = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/smaps")).readToEnd() ?? Data()
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
             let words = line.split(separator: " ")
             if words[0].contains("-") { isOfLibrary = line.contains("/\(library)") }
             if words[0] == "Rss:", isOfLibrary { sum += Int(words[1]) ?? 0 }

@@ -1,5 +1,6 @@
 """Headless Chromium, driven as WebDriver (W3C) has it, for the tests of pages."""
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -9,15 +10,32 @@ import urllib.request
 PATIENCE = 60  # Seconds, for a machine that does much else.
 
 
+def claim_port():
+    """A port for the driver alone, and what keeps other tests from it.
+
+    The driver would take any port of IPv4 and then the same one of IPv6, which may be in use. Those here are below the ports
+    that the kernel gives out (net.ipv4.ip_local_port_range)."""
+    for port in range(31_000, 32_000):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            # A name that ends with the process.
+            claim.bind(f"\0latchkey-browser-{port}")
+            for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+                with socket.socket(family) as probe:
+                    probe.bind((address, port))
+            return port, claim
+        except OSError:
+            claim.close()
+    sys.exit("no port is free")
+
+
 class Browser:
     def __init__(self, width, insecure=False):
         """`insecure`: also opens pages whose certificate it does not trust."""
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
-        self.port = None
-        for line in self.driver.stdout:
-            if "started successfully on port" in line:
-                self.port = int(line.rstrip(" .\n").split()[-1])
-                break
+        self.port, self.claim = claim_port()
+        self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], stdout=subprocess.PIPE, text=True)
+        if not any("started successfully" in line for line in self.driver.stdout):
+            sys.exit("chromedriver does not start")
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                      f"--window-size={width},900"]
         options = {"args": arguments}
@@ -39,6 +57,7 @@ class Browser:
             # Whoever started this may have had other signals blocked, and the driver inherited that.
             self.driver.kill()
             self.driver.wait()
+            self.claim.close()
 
     def call(self, method, path, **body):
         request = urllib.request.Request(
