@@ -18,8 +18,8 @@ extension GatewaySession {
     /// Work in the name of a user waits for a login where nobody is logged in, if somebody may be asked for it.
     ///
     /// - Parameters:
-    ///   - named: without it, unless the flow demands a user, work that finds that the user's login has ended is done in
-    ///     the board's name: as it would have been a moment later.
+    ///   - named: without it, unless the flow demands a user, work that finds that the user's login has ended is done
+    ///     in the board's name: as it would have been a moment later.
     ///   - date: when the user logged in, if `work` is for no other: then it does not wait for a login.
     public func acting<Value: Sendable>(
         as named: Principal?, loggedInAt date: Date? = nil, _ work: (Principal) async throws -> Value

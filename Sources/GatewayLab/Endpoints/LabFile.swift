@@ -1,7 +1,7 @@
 /// What `GET /lab/file/{bytes}` answers with, for whoever compares it.
 public enum LabFile {
-    /// A prime number of bytes that repeat, so that a part that is missing, or in the wrong place, is seen: no buffer has
-    /// such a length. Long content is made of it without touching each byte.
+    /// A prime number of bytes that repeat, so that a part that is missing, or in the wrong place, is seen: no buffer
+    /// has such a length. Long content is made of it without touching each byte.
     private static let block = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
     /// The bytes from one place to another of the endless content.
