@@ -19,7 +19,7 @@ struct ConfinementTests {
     private static let run = VirtualBoard.Run {
         let program = release ?? VirtualBoard.programs.appendingPathComponent("latchkey").path
         return try await VirtualBoard.log(
-            of: "confined", definition: "virtual-board", controllers: 2, processors: 2, systemd: true,
+            of: "confined", definition: "virtual-board", controllers: 2, systemd: true,
             environment: ["PROGRAM": program, "NEARBY": nearby ?? ""]
         ) { definition in
             definition + """

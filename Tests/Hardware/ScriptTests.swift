@@ -12,8 +12,8 @@ struct ScriptTests {
     private func run(_ lines: String) async throws -> (status: Int32, log: [String], errors: String) {
         let log = FileManager.default.temporaryDirectory.appending(path: "steps-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: log) }
-        let ended = try await Program(url: URL(filePath: "/bin/sh")).run(
-            ["-c", ". \(Self.steps)\n\(lines)"], environment: ["LOG": log.path, "PROGRAMS": "/nonexistent"])
+        let ended = try await Program(url: URL(filePath: "/bin/busybox")).run(
+            ["sh", "-c", ". \(Self.steps)\n\(lines)"], environment: ["LOG": log.path, "PROGRAMS": "/nonexistent"])
         return (ended.status, ended.output.split(separator: "\n").map(String.init), ended.errors)
     }
 

@@ -89,7 +89,8 @@ enum VirtualBoard {
                 "--env", "LATCHKEY",
                 "--env", "DEFINITION", "--env", "LAB_KEYS",
             ] + variables.keys.flatMap { ["--env", $0] } + [
-                "--", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
+                // Debian's tools take a tenth of a second each to start there; this shell has its own.
+                "--", "busybox", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
             ]
         // An optimized program takes a quarter of the time there.
         let shipped = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]

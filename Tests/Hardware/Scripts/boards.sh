@@ -39,7 +39,7 @@ ask() {
     observe "$2" $?
 }
 # Notes what a board tells of itself from now on, with its name.
-follow() { on "$1" status --follow | sed -u "s/^{/{\"board\":\"$1\",/" >> "$log" & }
+follow() { on "$1" status --follow | /usr/bin/sed -u "s/^{/{\"board\":\"$1\",/" >> "$log" & }
 # Waits for an event: of which board, its name, the process without which it cannot come.
 await_event() { await "^{\"board\":\"$1\".*\"event\":\"$2\"" "${3-}"; }
 # Waits until board a asks whether to let board b in, or the log-in has ended without that.

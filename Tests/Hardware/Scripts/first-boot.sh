@@ -67,7 +67,7 @@ type_keys() {
     until_true 'the keypad in use' is_keypad_used
     echo "$*" > /run/make.keys
 }
-is_keypad_used() { find "/proc/$main/fd" -lname "$keypad" | grep -q .; }
+is_keypad_used() { /usr/bin/find "/proc/$main/fd" -lname "$keypad" | grep -q .; }
 # Runs a command in the background in a terminal of its own, at which nobody types.
 in_terminal() {
     : > /run/terminal
@@ -80,5 +80,5 @@ await_screen() { until_true "$1" grep -q "$1" /run/terminal; }
 end_terminal() {
     wait "$terminal"
     observe terminal $?
-    tr -cd '[:print:]\n' < /run/terminal | sed 's/^/line=/' | note screen
+    /usr/bin/tr -cd '[:print:]\n' < /run/terminal | sed 's/^/line=/' | note screen
 }

@@ -22,7 +22,7 @@ begin() {
 }
 # Whether the agent has the keypad open.
 # shellcheck disable=SC2154 # start_agent sets agent
-used() { find "/proc/$agent/fd" -lname "$device" | grep -q .; }
+used() { /usr/bin/find "/proc/$agent/fd" -lname "$device" | grep -q .; }
 unused() { ! used; }
 
 mkfifo /run/keys

@@ -16,7 +16,7 @@ button=$(board line button)
 
 step forbidden
 chmod 600 /dev/gpiochip0
-setpriv --reuid=65534 --regid=65534 --clear-groups "$PROGRAMS/hardware-probe" check "$DEFINITION" >> "$log"
+/usr/bin/setpriv --reuid=65534 --regid=65534 --clear-groups "$PROGRAMS/hardware-probe" check "$DEFINITION" >> "$log"
 
 start_probe run "$DEFINITION"
 step held

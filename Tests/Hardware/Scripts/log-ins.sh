@@ -10,7 +10,7 @@ DEFINITION=${DEFINITION:?a board definition with a button and an LED}
 
 # Waits until board a asks, or the log-in has ended without that.
 is_asked() {
-    timeout 300 tail --pid="$login" -n "+$((seen + 1))" -f "$log" |
+    timeout 300 /usr/bin/tail --pid="$login" -n "+$((seen + 1))" -f "$log" |
         grep -q -m 1 '^{"board":"a".*"event":"proximity.consent-asked"'
 }
 
@@ -26,14 +26,14 @@ until_true 'the trace' test -s /out/trace || give_up
 
 for round in $(seq "${TIMES:-30}"); do
     step "$round"
-    observe began "$(date +%s%3N)"
+    observe began "$(/usr/bin/date +%s%3N)"
     begin_login
     if is_asked; then
-        observe asked "$(date +%s%3N)"
+        observe asked "$(/usr/bin/date +%s%3N)"
         await_alone
         press
     fi
     end_login
-    observe ended "$(date +%s%3N)"
+    observe ended "$(/usr/bin/date +%s%3N)"
     on b logout > /run/logout.out
 done

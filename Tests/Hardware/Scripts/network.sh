@@ -19,20 +19,20 @@ agent_status() { curl -sS --unix-socket "$LATCHKEY_SOCKET" http://localhost/v1/s
 processor() { awk '{print $14 + $15}' "/proc/$agent/stat"; }
 
 # The board in a network of its own, and a cable to the lab.
-ip netns add board
-ip link add lab type veth peer name board
-ip link set board netns board
-ip address add 192.0.2.1/24 dev lab
-ip link set lab up
-ip -n board address add 192.0.2.2/24 dev board
-ip -n board link set board up
-ip -n board link set lo up
+/sbin/ip netns add board
+/sbin/ip link add lab type veth peer name board
+/sbin/ip link set board netns board
+/sbin/ip address add 192.0.2.1/24 dev lab
+/sbin/ip link set lab up
+/sbin/ip -n board address add 192.0.2.2/24 dev board
+/sbin/ip -n board link set board up
+/sbin/ip -n board link set lo up
 
 make_agent simulated "directories = [\"${DEFINITION%/*}\"]
 [telemetry]
 enabled = false"
 start_lab --host 192.0.2.1 --listen 192.0.2.1
-start_agent ip netns exec board
+start_agent /sbin/ip netns exec board
 
 step clean
 "$LATCHKEY" status --follow --json >> "$log" &
@@ -47,8 +47,8 @@ until_true 'the first readings' is_drained
 step lossy
 observe processor "$(processor)"
 observe began "$(date +%s)"
-tc qdisc add dev lab root netem delay 250ms loss 30%
-ip netns exec board tc qdisc add dev board root netem delay 250ms loss 30%
+/sbin/tc qdisc add dev lab root netem delay 250ms loss 30%
+/sbin/ip netns exec board /sbin/tc qdisc add dev board root netem delay 250ms loss 30%
 publish 17 50
 until_true 'the readings under way' is_drained
 
@@ -64,8 +64,8 @@ observe processor "$(processor)"
 observe ended "$(date +%s)"
 
 step mended
-tc qdisc del dev lab root
-ip netns exec board tc qdisc del dev board root
+/sbin/tc qdisc del dev lab root
+/sbin/ip netns exec board /sbin/tc qdisc del dev board root
 publish 67 80
 until_true 'the last readings' is_drained
 ask_lab

@@ -42,6 +42,7 @@ step refused
 begin_login
 await_question
 board press button 1800
+await_event a button.released
 end_login
 
 # The press before the question says nothing.
@@ -129,7 +130,7 @@ fi
 
 step unprivileged
 if [ "$TRANSPORT" = kernel ]; then
-    start_board c hci0 /run/bare.toml setpriv --bounding-set=-all --inh-caps=-all
+    start_board c hci0 /run/bare.toml /usr/bin/setpriv --bounding-set=-all --inh-caps=-all
     await_board c $running
     ask c doctor
 fi
