@@ -1,4 +1,13 @@
+import Groundwork
+import LocalAPI
+
 extension ConsolePage {
+    /// The codes of the refusals after which the page needs a new address, as an array of JavaScript.
+    private static let locking = JSON.array(
+        [LocalAPIError.consoleOff, .consoleRequestForeign(reason: ""), .consoleSessionMissing, .consoleTokenRefused]
+            .map { .string($0.code) }
+    ).text
+
     /// The session, requests, and the streams, which are open only while somebody looks at the page.
     static let core = #"""
         "use strict";
@@ -20,7 +29,7 @@ extension ConsolePage {
             this.code = error.code;
             this.browserAnswer = error.browserAnswer;
           }
-          get isLocked() { return this.code?.startsWith("local-api.console-"); }
+          get isLocked() { return \#(locking).includes(this.code); }
         }
 
         let rights = new Set();
