@@ -88,7 +88,7 @@ released_twice() { [ "$(tail -n "+$((seen + 1))" "$log" | grep -c '"button.relea
 press() { drive 0 150 1 0; }
 # Waits until a press means the one who asks: another one may have asked shortly before.
 await_alone() { until_true 'one question alone' is_alone; }
-is_alone() { curl -sS --unix-socket /run/a/api.sock http://latchkey/v1/proximity | grep -q '"ambiguous":false'; }
+is_alone() { get proximity /run/a/api.sock | grep -q '"ambiguous":false'; }
 # A whole log-in by a short press.
 let_in() {
     begin_login

@@ -17,9 +17,8 @@ mint() { administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/';
 # Whether the partition has an enrollment, even one that no file has any more.
 card_has_url() { sync && grep -q subjectKeyHash /run/card; }
 
-# What the agent has told since its start, an entry on each line. Not by `latchkey logs`, which takes the emulated
-# processor a second: it is looked at often.
-entries() { curl -sS --unix-socket /run/latchkey/api.sock http://latchkey/v1/logs | tr '{' '\n'; }
+# What the agent has told since its start, an entry on each line.
+entries() { get logs /run/latchkey/api.sock | tr '{' '\n'; }
 # Whether it has told what a pattern says.
 has_told() { entries | grep -q -- "$1"; }
 # How often it was shown a code of which a part was lost.

@@ -13,8 +13,7 @@ publish() {
     seq "$1" "$2" | "$LATCHKEY" publish --lines counter > /dev/null
     observe publish $?
 }
-is_drained() { agent_status | grep -q '"outbox":{[^}]*"depth":0[,}]'; }
-agent_status() { curl -sS --unix-socket "$LATCHKEY_SOCKET" http://localhost/v1/status; }
+is_drained() { get status | grep -q '"outbox":{[^}]*"depth":0[,}]'; }
 # In hundredths of a second.
 processor() { awk '{print $14 + $15}' "/proc/$agent/stat"; }
 

@@ -81,7 +81,7 @@ press() {
     sleep 0.2
     echo pull-up > "$line/pull"
 }
-is_alone() { curl -sS --unix-socket "$LATCHKEY_SOCKET" http://latchkey/v1/proximity | grep -q '"ambiguous":false'; }
+is_alone() { get proximity | grep -q '"ambiguous":false'; }
 # The agent logs in by a phone. Waits until that has the request.
 start_login() {
     "$LATCHKEY" login --ble --json > /run/login.out 2>&1 &

@@ -117,6 +117,10 @@ start_agent() {
     await_line /run/agent.err 1 ready $agent || give_up
 }
 
+# Prints what an agent answers: the path below /v1, the agent's socket if it is not $LATCHKEY_SOCKET. Not by its command
+# line, which takes the emulated processor a second to start: this is for what is looked at often.
+get() { curl -sS --max-time 60 --unix-socket "${2:-$LATCHKEY_SOCKET}" "http://latchkey/v1/$1"; }
+
 # Calls the lab as its administrator: what, options of curl. The token is in the link to the page that the lab printed.
 administer() {
     called=$1
