@@ -118,18 +118,18 @@ struct QRCodeTests {
             #expect(bytes.prefix(8) == [137, 80, 78, 71, 13, 10, 26, 10])
             var (index, names, header, content) = (8, [String](), [UInt8](), [UInt8]())
             while index + 12 <= bytes.count {
-                let length = bytes[index..<(index + 4)].reduce(0) { $0 << 8 | Int($1) }
+                let length = Self.number(bytes[index..<(index + 4)])
                 let body = bytes[(index + 4)..<(index + 8 + length)]
-                let sum = bytes[(index + 8 + length)..<(index + 12 + length)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-                #expect(Self.crc(body) == sum)
+                let sum = Self.number(bytes[(index + 8 + length)..<(index + 12 + length)])
+                #expect(Int(Self.crc(body)) == sum)
                 names.append(String(decoding: body.prefix(4), as: UTF8.self))
                 if names.last == "IHDR" { header = Array(body.dropFirst(4)) }
                 if names.last == "IDAT" { content = Array(body.dropFirst(4)) }
                 index += 12 + length
             }
             #expect(names == ["IHDR", "IDAT", "IEND"] && index == bytes.count)
-            let side = header[0..<4].reduce(0) { $0 << 8 | Int($1) }
-            #expect(Array(header[8...]) == [1, 0, 0, 0, 0] && header[4..<8].reduce(0) { $0 << 8 | Int($1) } == side)
+            let side = Self.number(header[0..<4])
+            #expect(Array(header[8...]) == [1, 0, 0, 0, 0] && Self.number(header[4..<8]) == side)
             var (raw, position, isLast) = ([UInt8](), 2, false)
             #expect((Int(content[0]) << 8 | Int(content[1])) % 31 == 0)
             while !isLast {
@@ -145,7 +145,7 @@ struct QRCodeTests {
                 low = (low + Int(byte)) % 65_521
                 high = (high + low) % 65_521
             }
-            #expect(content[position...].reduce(0) { $0 << 8 | Int($1) } == high << 16 | low)
+            #expect(Self.number(content[position...]) == high << 16 | low)
             let stride = (side + 7) / 8 + 1
             #expect(raw.count == stride * side)
             self.side = side
@@ -154,6 +154,8 @@ struct QRCodeTests {
         }
 
         func isBlack(row: Int, column: Int) -> Bool { rows[row][1 + column / 8] & (0x80 >> UInt8(column % 8)) == 0 }
+
+        private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
         private static let table: [UInt32] = (0..<256).map { value in
             var rest = UInt32(value)

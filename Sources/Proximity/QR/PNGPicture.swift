@@ -1,3 +1,5 @@
+import Groundwork
+
 /// A square PNG picture (ISO/IEC 15948) in black and white, with one bit per pixel; not compressed, because it is small
 /// and read locally.
 struct PNGPicture {
@@ -21,30 +23,16 @@ struct PNGPicture {
 
     private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
         let body = Array(name.utf8) + content
-        return bigEndian(UInt32(content.count)) + body + bigEndian(crc(body))
+        return bigEndian(UInt32(content.count)) + body + bigEndian(CRC32.checksum(body))
     }
 
-    /// A zlib stream (RFC 1950) of stored blocks (RFC 1951 section 3.2.4).
+    /// A zlib stream (RFC 1950), with nothing compressed.
     private static func stored(_ content: [UInt8]) -> [UInt8] {
-        var stream: [UInt8] = [0x78, 0x01]
-        for start in stride(from: 0, to: content.count, by: 65_535) {
-            let block = content[start..<min(start + 65_535, content.count)]
-            let count = UInt16(block.count)
-            stream.append(block.endIndex == content.count ? 1 : 0)
-            stream += [UInt8(count & 0xFF), UInt8(count >> 8), UInt8(~count & 0xFF), UInt8(~count >> 8)]
-            stream += block
-        }
-        return stream + bigEndian(adler(content))
+        [0x78, 0x01] + StoredBlocks.stream(of: content) + bigEndian(adler(content))
     }
 
     private static func bigEndian(_ value: UInt32) -> [UInt8] {
         [UInt8(value >> 24), UInt8(value >> 16 & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)]
-    }
-
-    private static func crc(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(UInt32.max) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { rest, _ in rest & 1 == 1 ? rest >> 1 ^ 0xEDB8_8320 : rest >> 1 }
-        }
     }
 
     private static func adler(_ bytes: [UInt8]) -> UInt32 {
