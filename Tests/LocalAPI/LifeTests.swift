@@ -53,6 +53,20 @@ struct LifeTests {
         try await servers.first?.stop()
     }
 
+    @Test("a program that is being started meanwhile does not keep the next socket from its folder")
+    func startedProgram() async throws {
+        let directory = try Served.makeDirectory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        // Until it is another program, each of them has a copy of every descriptor of ours.
+        let programs = Task { while !Task.isCancelled { _ = try await OtherProgram.output(of: ["true"]) } }
+        for _ in 0..<1_000 {
+            let socket = try ListeningSocket(at: "\(directory)/api.sock", group: nil)
+            socket.removeFile()
+        }
+        programs.cancel()
+        try? await programs.value
+    }
+
     @Test("the server leaves a file alone that is not a socket")
     func otherFile() throws {
         let directory = try Served.makeDirectory()

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import Glibc
+import Groundwork
 
 /// The directory that holds the agent's databases, for this process alone.
 final class StateDirectory: Sendable {
     let path: String
-    private let lock: Int32
+    private let lock: FileLock
 
     /// Creates the directory if it is missing, and holds its lock for as long as this value lives.
     ///
@@ -42,19 +43,15 @@ final class StateDirectory: Sendable {
             throw errno == ELOOP
                 ? .stateDirectory(path: path, reason: "its file \(Self.lockName) is a link") : Self.failure(path)
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let code = errno
-            close(descriptor)
-            guard code != EWOULDBLOCK else { throw .stateDirectoryInUse(path: path) }
-            throw .stateDirectory(path: path, reason: String(cString: strerror(code)))
+        do throws(Errno) {
+            lock = try FileLock(of: descriptor)
+        } catch {
+            guard error != Errno(EWOULDBLOCK) else { throw .stateDirectoryInUse(path: path) }
+            throw .stateDirectory(path: path, reason: error.description)
         }
-        // Last, because a throw after it would run `deinit`, which closes it.
-        lock = descriptor
     }
 
     static let lockName = "lock"
-
-    deinit { close(lock) }
 
     /// What is wrong with the disk of a state directory; `nil` if it has room.
     static func trouble(in path: String) -> String? {

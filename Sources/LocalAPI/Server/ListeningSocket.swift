@@ -22,7 +22,7 @@ struct ListeningSocket: ~Copyable {
         }
         // If two daemons start at once, the second checks the path only after the first listens.
         let lock = try Self.lock(path)
-        defer { close(lock) }
+        defer { withExtendedLifetime(lock) {} }
         let descriptor = socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw Self.failure(path) }
@@ -100,15 +100,18 @@ struct ListeningSocket: ~Copyable {
         unlink(path)
     }
 
-    /// - Returns: a descriptor of the directory; closing it releases the lock.
-    private static func lock(_ path: String) throws(LocalAPIError) -> Int32 {
+    /// Locks the directory.
+    private static func lock(_ path: String) throws(LocalAPIError) -> FileLock {
         let descriptor = open(path.parentDirectory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw .cannotListen(path: path, reason: "another program is starting on that path")
+        do throws(Errno) {
+            return try FileLock(of: descriptor)
+        } catch {
+            guard error != Errno(EWOULDBLOCK) else {
+                throw .cannotListen(path: path, reason: "another program begins to listen in its directory; try again")
+            }
+            throw .cannotListen(path: path, reason: error.description)
         }
-        return descriptor
     }
 
     private static func removeStale(_ path: String, _ address: inout sockaddr_un) throws(LocalAPIError) {
