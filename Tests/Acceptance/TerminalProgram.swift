@@ -68,7 +68,7 @@ final class TerminalProgram: Sendable {
 
     /// Waits until the screen shows `text`.
     func shows(_ text: String, within seconds: Double = 180) async throws {
-        _ = try await screen.line(containing: text, within: seconds)
+        try await screen.wait(for: text, within: seconds)
     }
 
     func ended(within seconds: Double = 180) async throws -> Int32 {

@@ -24,11 +24,13 @@ package final class Collected: Sendable {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The lines after so many bytes, the last of which may be half a line, and where that one begins.
+    /// The whole lines after so many bytes, and where the next one begins. What has no newline at its end is a line
+    /// only once the output has ended.
     private func lines(after start: Int) -> (lines: [String], next: Int) {
-        let fresh = state.withLock { $0.data[start...] }
-        let end = fresh.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? start
-        return (fresh.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }, end)
+        let (fresh, hasEnded) = state.withLock { ($0.data[start...], $0.ended) }
+        let end =
+            hasEnded ? fresh.endIndex : fresh.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? start
+        return (fresh[..<end].split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }, end)
     }
 
     package func append(_ data: Data) {
@@ -61,7 +63,7 @@ package final class Collected: Sendable {
 
     package func finished() async { for await _ in changes() {} }
 
-    /// The first line that holds `part`, once it is there.
+    /// The first line that holds `part`, once all of it is there.
     ///
     /// - Parameter position: of the first byte that counts, such as an earlier ``count``.
     package func line(containing part: String, after position: Int = 0, within seconds: Double = 180) async throws
@@ -69,12 +71,24 @@ package final class Collected: Sendable {
     {
         try await Acceptance.within(seconds, "a line with \(part)") { [self] in
             var start = position
-            for await _ in changes() {
-                let (fresh, next) = lines(after: start)
-                if let line = fresh.first(where: { $0.contains(part) }) { return line }
-                start = next
+            func next() -> String? {
+                let (fresh, end) = lines(after: start)
+                start = end
+                return fresh.first { $0.contains(part) }
             }
+            for await _ in changes() {
+                if let line = next() { return line }
+            }
+            if let line = next() { return line }
             throw Unexpected("no line with \(part) in: …\(text.suffix(8000))")
+        }
+    }
+
+    /// Waits for `part`, also in half a line, as a question is until it is answered.
+    package func wait(for part: String, within seconds: Double = 180) async throws {
+        try await Acceptance.within(seconds, part) { [self] in
+            for await _ in changes() where text.contains(part) { return }
+            guard text.contains(part) else { throw Unexpected("no \(part) in: …\(text.suffix(8000))") }
         }
     }
 
@@ -84,10 +98,14 @@ package final class Collected: Sendable {
         _ count: Int, within seconds: Double = 180, where isWanted: @escaping @Sendable (String) -> Bool
     ) async throws -> [String] {
         try await Acceptance.within(seconds, "\(count) lines that are wanted") { [self] in
-            for await _ in changes() {
-                let found = lines.filter(isWanted)
-                if found.count >= count { return Array(found.prefix(count)) }
+            func wanted() -> [String]? {
+                let found = Array(lines(after: 0).lines.lazy.filter(isWanted).prefix(count))
+                return found.count == count ? found : nil
             }
+            for await _ in changes() {
+                if let found = wanted() { return found }
+            }
+            if let found = wanted() { return found }
             throw Unexpected("fewer than \(count) wanted lines in: …\(text.suffix(8000))")
         }
     }
