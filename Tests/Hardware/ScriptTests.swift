@@ -5,8 +5,8 @@ import Testing
 /// The scripts that run on the virtual board; what is tested here needs no board.
 @Suite("A script on the virtual board")
 struct ScriptTests {
-    private static let steps = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scripts/steps.sh")
-        .path
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    private static let steps = folder.appending(path: "Scripts/steps.sh").path
 
     /// Runs lines that begin with the steps, and returns the log that they leave.
     private func run(_ lines: String) async throws -> (status: Int32, log: [String], errors: String) {
@@ -32,6 +32,26 @@ struct ScriptTests {
                 #""said""#, #"{"event":"observed","name":"heard","value":1}"#, #"{"event":"missed","name":"never"}"#,
                 #"{"event":"observed","name":"ended","value":1}"#,
             ])
+    }
+
+    @Test("a phone of the virtual board can be given orders before it has begun to read them")
+    func ordersBeforeReading() async throws {
+        let fifo = FileManager.default.temporaryDirectory.appending(path: "orders-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: fifo) }
+        let ended = try await Program(url: URL(filePath: "/usr/bin/python3")).run(
+            [
+                "-c",
+                """
+                import asyncio, orders, sys
+                async def read():
+                    given = orders.orders(sys.argv[1])
+                    with open(sys.argv[1], "a") as script:
+                        script.write("eager\\n")
+                    print(await asyncio.wait_for(anext(given), 60))
+                asyncio.run(read())
+                """, fifo,
+            ], environment: ["PYTHONPATH": Self.folder.appending(path: "Phone").path])
+        #expect(ended.output == "eager\n", "\(ended.errors)")
     }
 
     @Test(

@@ -83,21 +83,20 @@ enum VirtualBoard {
         try FileManager.default.createDirectory(at: lab, withIntermediateDirectories: false)
         for (name, key) in try await labKeys.value { try key.write(to: lab.appendingPathComponent(name)) }
 
-        let arguments =
-            (systemd ? ["--systemd"] : []) + (parts.contains("[[sensor]]") ? [] : ["--no-sensors"]) + [
-                "--controllers", "\(controllers)", "--cpus", "\(processors)", "--timeout", "1200", "--env", "PROGRAMS",
-                "--env", "LATCHKEY",
-                "--env", "DEFINITION", "--env", "LAB_KEYS",
-            ] + variables.keys.flatMap { ["--env", $0] } + [
-                // Debian's tools take a tenth of a second each to start there; this shell has its own.
-                "--", "busybox", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
-            ]
         // An optimized program takes a quarter of the time there.
         let shipped = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
-        let environment = variables.merging([
+        var environment = [
             "PROGRAMS": programs.path, "LATCHKEY": shipped ?? programs.appendingPathComponent("latchkey").path,
             "DEFINITION": file.path, "LAB_KEYS": lab.path,
-        ]) { own, _ in own }
+        ]
+        environment.merge(variables) { _, own in own }
+        var arguments = ["--controllers", "\(controllers)", "--cpus", "\(processors)", "--timeout", "1200"]
+        if systemd { arguments.append("--systemd") }
+        if !parts.contains("[[sensor]]") { arguments.append("--no-sensors") }
+        for name in environment.keys { arguments += ["--env", name] }
+        // Debian's tools take a tenth of a second each to start there; this shell has its own.
+        arguments += ["--", "busybox", "sh"]
+        arguments.append(project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path)
         let ended = try await boot(arguments, environment: environment)
         guard ended.status == 0 else {
             throw BoardEnded(status: ended.status, output: ended.output, errors: ended.errors)

@@ -163,8 +163,9 @@ class Crowd:
                 group.create_task(conclude(central, lambda central, who=who: act(central, who == "first"), "both"))
 
     async def obey(self) -> None:
+        given = orders(self.options.orders)
         self.socket.journal.note("ready", address=ADDRESS)
-        async for order in orders(self.options.orders):
+        async for order in given:
             match shlex.split(order):
                 case ["stop"]:
                     return

@@ -18,12 +18,13 @@ from orders import orders
 async def exchanges(device: Device, journal: Journal, options: Namespace, parser: ArgumentParser) -> int:
     """Exit status of the last."""
     status = 0
+    given = orders(options.orders) if options.orders else None
     journal.note("ready")
-    if not options.orders:
+    if not given:
         for mode in options.mode.split(","):
             status = await attempt(device, journal, options, mode)
         return status
-    async for order in orders(options.orders):
+    async for order in given:
         if order == "stop":
             break
         try:

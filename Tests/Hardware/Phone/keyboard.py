@@ -1,6 +1,7 @@
 """A keyboard that makes itself the board's, as a stranger could: HID over GATT (HOGP 1.0) on a connection that it
 begins."""
 import asyncio
+from collections.abc import AsyncIterator
 
 from bumble.att import Attribute, AttributeValue
 from bumble.core import UUID, BaseBumbleError
@@ -107,10 +108,10 @@ class Keyboard:
             await self.device.gatt_server.notify_subscriber(connection, self.report, key)
         self.journal.note("typed")
 
-    async def obey(self, fifo: str) -> None:
+    async def obey(self, given: AsyncIterator[str]) -> None:
         """`eager ADDRESS`, `patient ADDRESS` or `late ADDRESS` begins, `type` presses a key, `stop` ends the
         program."""
-        async for order in orders(fifo):
+        async for order in given:
             match order.split():
                 case ["eager" | "patient" | "late" as conduct, address]:
                     self.intruding = asyncio.create_task(self.conduct(conduct, address))
@@ -132,5 +133,6 @@ class Keyboard:
 
 
 async def serve(device: Device, journal: Journal, fifo: str) -> None:
+    given = orders(fifo)
     journal.note("ready")
-    await Keyboard(device, journal).obey(fifo)
+    await Keyboard(device, journal).obey(given)

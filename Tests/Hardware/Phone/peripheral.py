@@ -2,6 +2,7 @@
 import asyncio
 import json
 from argparse import Namespace
+from collections.abc import AsyncIterator
 
 from bumble.att import ATT_PDU, Attribute, AttributeValue, Bearer
 from bumble.core import UUID, AdvertisingData
@@ -112,9 +113,9 @@ class Peripheral:
         except (TimeoutError, asyncio.CancelledError):
             self.journal.note("unconfirmed", value=value)
 
-    async def obey(self, fifo: str) -> None:
+    async def obey(self, given: AsyncIterator[str]) -> None:
         """`go TEXT` answers with this text, `hang-up` ends the connection, `stop` the program."""
-        async for order in orders(fifo):
+        async for order in given:
             match order.split(maxsplit=1):
                 case ["go", value]:
                     await self.answer(value)
@@ -128,9 +129,10 @@ class Peripheral:
 
 async def serve(device: Device, journal: Journal, options: Namespace) -> None:
     """Until an order or a signal ends it."""
+    given = orders(options.orders) if options.orders else None
     phone = Peripheral(device, journal, options)
     await phone.start()
-    if options.orders:
-        await phone.obey(options.orders)
+    if given:
+        await phone.obey(given)
     else:
         await asyncio.Event().wait()

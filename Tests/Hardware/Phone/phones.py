@@ -12,6 +12,7 @@ import os
 import shlex
 import signal
 import sys
+import traceback
 
 gc.disable()
 
@@ -31,6 +32,9 @@ def become(arguments: list[str]) -> None:
     status = 1
     try:
         status = PROGRAMS[os.path.basename(arguments[0])]() or 0
+    except Exception:
+        # The interpreter, which would say so, does not come to its end.
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         os._exit(status)
