@@ -19,9 +19,11 @@ extension Router {
         var schemas = LocalResponse.errorSchema.definitions
         schemas["Error"] = LocalResponse.errorSchema.json
         for route in routes {
-            schemas.merge(route.description.definitions) { _, new in new }
+            // Once, because each evaluation makes all of its schemas.
+            let description = route.description
+            schemas.merge(description.definitions) { _, new in new }
             var methods = paths[route.path]?.object ?? [:]
-            methods[route.method.lowercased()] = route.operation
+            methods[route.method.lowercased()] = route.operation(description)
             paths[route.path] = .object(methods)
         }
         return [
@@ -43,14 +45,14 @@ extension Router {
 }
 
 extension Router.Route {
-    fileprivate var operation: JSON {
+    fileprivate func operation(_ description: RouteDescription) -> JSON {
         var operation: [String: JSON] = [
             "operationId": .string(
                 ([method.lowercased()] + segments.dropFirst().map(Self.word)).joined(separator: "-")),
             "summary": .string(description.summary),
             "description": .string("Needs the permission to \(permission.rawValue)."),
             "responses": [
-                "\(description.status)": ["description": "Success", "content": content],
+                "\(description.status)": ["description": "Success", "content": Self.content(description)],
                 "default": [
                     "description": "Failure",
                     "content": ["application/json": ["schema": ["$ref": "#/components/schemas/Error"]]],
@@ -58,8 +60,11 @@ extension Router.Route {
             ],
         ]
         let parameters =
-            parameterNames.map { parameter($0, in: "path", description.path[$0]) }
-            + description.query.sorted { $0.key < $1.key }.map { parameter($0.key, in: "query", $0.value) }
+            parameterNames.map { Self.parameter($0, in: "path", description.path[$0], isRequired: true) }
+            + description.query.sorted { $0.key < $1.key }.map { name, schema in
+                let isRequired = description.requiredParameters.contains(name)
+                return Self.parameter(name, in: "query", schema, isRequired: isRequired)
+            }
         if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
         if let body = description.body {
             // A member that may be missing may be null as well.
@@ -81,7 +86,7 @@ extension Router.Route {
     }
 
     /// A stream is offered in several forms; a schema can only describe a line of NDJSON.
-    private var content: JSON {
+    private static func content(_ description: RouteDescription) -> JSON {
         if let answer = description.answer {
             return .object(
                 description.texts.reduce(into: ["application/json": ["schema": answer.json]]) { content, type in
@@ -108,7 +113,7 @@ extension Router.Route {
                     switch form {
                     case .serverSent: Schema.string("Server-Sent Events").json
                     case .lines: line
-                    case .frames: Schema.string(Self.frames).json
+                    case .frames: Schema.string(frames).json
                     }
                 content[form.mediaType] = ["schema": schema]
             })
@@ -120,9 +125,8 @@ extension Router.Route {
         the bytes of a message; 1: any other event, as JSON
         """
 
-    private func parameter(_ name: String, in place: String, _ schema: Schema?) -> JSON {
+    private static func parameter(_ name: String, in place: String, _ schema: Schema?, isRequired: Bool) -> JSON {
         var members = (schema ?? .string("")).json.object ?? [:]
-        let isRequired = place == "path" || description.requiredParameters.contains(name)
         var parameter: [String: JSON] = ["name": .string(name), "in": .string(place), "required": .bool(isRequired)]
         parameter["description"] = members.removeValue(forKey: "description")
         parameter["schema"] = .object(members)

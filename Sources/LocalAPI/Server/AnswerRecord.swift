@@ -33,10 +33,10 @@ import Groundwork
             _ answer: LocalResponse, to method: String, _ target: [UInt8], of route: Router.Route?, request: [UInt8]?
         ) {
             guard case .bytes(let bytes) = answer.body else { return }
+            // Once, because each evaluation makes all of its schemas.
+            let description = route?.description
             // Texts have no schema.
-            if let type = answer.headers.first("Content-Type"), route?.description.texts.contains(type) == true {
-                return
-            }
+            if let type = answer.headers.first("Content-Type"), description?.texts.contains(type) == true { return }
             var line: [String: JSON] = [
                 "method": .string(method),
                 "target": .string(String(String(decoding: target, as: UTF8.self).prefix(1000))),
@@ -44,11 +44,11 @@ import Groundwork
                 "type": answer.headers.first("Content-Type").map(JSON.string) ?? .null,
             ]
             line["route"] = route.map { .string($0.path) }
-            let schema = (200..<300).contains(answer.status) ? route?.description.answer : LocalResponse.errorSchema
+            let schema = (200..<300).contains(answer.status) ? description?.answer : LocalResponse.errorSchema
             if let body = try? JSON(parsing: bytes, limit: .max) {
                 line["answer"] = schema?.disclosed(body) ?? Schema.kind(of: body)
             }
-            if let members = route?.description.body, let request, let body = try? JSON(parsing: request, limit: .max) {
+            if let members = description?.body, let request, let body = try? JSON(parsing: request, limit: .max) {
                 line["request"] = Schema.object(members).disclosed(body)
             }
             write(.object(line))
@@ -58,10 +58,10 @@ import Groundwork
         func write(_ events: [UInt8], in form: StreamForm, to method: String, of route: Router.Route) {
             // Only these have a schema.
             guard form != .frames else { return }
+            let description = route.description
             for event in Self.events(in: events, form) {
                 guard let name = event["event"]?.string, let data = event["data"] else { continue }
-                let schema =
-                    name == LocalEvent.errorName ? LocalResponse.errorSchema : route.description.event(named: name)
+                let schema = name == LocalEvent.errorName ? LocalResponse.errorSchema : description.event(named: name)
                 var members = event.object ?? [:]
                 members["data"] = schema?.disclosed(data) ?? Schema.kind(of: data)
                 write([
