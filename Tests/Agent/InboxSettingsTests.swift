@@ -25,9 +25,13 @@ struct InboxSettingsTests {
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
         func example(_ name: String) throws -> String {
             let start = try #require(lines.firstIndex(of: "# [[\(name)]]"))
-            return lines[start...].prefix { $0.hasPrefix("#") }.map { String($0.dropFirst(2)) }
-                .filter { $0.hasPrefix("[") || ($0.first?.isLetter == true && $0.contains(" = ")) }
-                .map { $0.replacing(#/    .*/#, with: "") }.joined(separator: "\n")
+            var settings: [String] = []
+            for line in lines[start...].prefix(while: { $0.hasPrefix("#") }) {
+                let text = line.dropFirst(2)
+                guard text.hasPrefix("[") || (text.first?.isLetter == true && text.contains(" = ")) else { continue }
+                settings.append(String(text.replacing(#/    .*/#, with: "")))
+            }
+            return settings.joined(separator: "\n")
         }
         let inbox = try #require(try read(example("inbox")).inboxes.first)
         #expect(inbox == (try read("[[inbox]]\nname = \"orders\"\nfilter = \"orders/#\"\n")).inboxes[0])

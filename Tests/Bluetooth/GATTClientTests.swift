@@ -196,7 +196,8 @@ struct GATTClientTests {
         var effects = client.start(discover)
         var handle: UInt16 = 1
         while case .send? = effects.first, handle < 2000 {
-            effects = client.receive([0x07] + [handle, handle].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })
+            let bytes = [UInt8(handle & 0xFF), UInt8(handle >> 8)]
+            effects = client.receive([0x07] + bytes + bytes)
             handle += 1
         }
         #expect(effects.refused == [1] && handle < 600)

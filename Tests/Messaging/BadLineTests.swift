@@ -37,7 +37,7 @@ struct BadLineTests {
         }
         let texts = arrived.filter { $0 != "end" && !$0.hasPrefix("last") }
         if isNumbered {
-            #expect(Set(texts) == Set((0..<count).map(String.init)))
+            #expect(Set(texts) == Set((0..<count).map { "\($0)" }))
         } else {
             #expect(texts.count >= count)
         }

@@ -15,9 +15,16 @@ struct PlainFileTests {
         arguments: [0, 1, 7, 8, 9, 31, 32, 33, 100])
     func checksum(count: Int) {
         func slow(_ bytes: [UInt8]) -> UInt32 {
-            ~bytes.reduce(~UInt32(0)) { value, byte in
-                (0..<8).reduce(value ^ UInt32(byte)) { value, _ in value >> 1 ^ (value & 1 == 1 ? 0x82f6_3b78 : 0) }
+            var value = UInt32.max
+            for byte in bytes {
+                value ^= UInt32(byte)
+                for _ in 0..<8 {
+                    let isOdd = value & 1 == 1
+                    value >>= 1
+                    if isOdd { value ^= 0x82f6_3b78 }
+                }
             }
+            return ~value
         }
         #expect(Array("123456789".utf8).withUnsafeBytes(CRC32C.checksum) == 0xe306_9283)
         #expect([UInt8](repeating: 0, count: 32).withUnsafeBytes(CRC32C.checksum) == 0x8a91_36aa)

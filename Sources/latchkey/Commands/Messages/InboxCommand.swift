@@ -55,12 +55,16 @@ struct InboxCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2") }
-            for (option, value, range) in [
-                ("--limit-messages", limitMessages, 1...1_000_000), ("--limit-bytes", limitBytes, 65_536...1 << 32),
-                ("--max-age-hours", maxAgeHours, 1...87_600),
-            ] as [(String, Int64?, ClosedRange<Int64>)] where !range.contains(value ?? range.lowerBound) {
-                throw ValidationError("\(option) is \(range.lowerBound) to \(range.upperBound)")
-            }
+            try Self.check("--limit-messages", limitMessages, in: 1...1_000_000)
+            try Self.check("--limit-bytes", limitBytes, in: 65_536...1 << 32)
+            try Self.check("--max-age-hours", maxAgeHours, in: 1...87_600)
+        }
+
+        // Never inlined: where the compiler unrolled this check, it chose other registers from build to build.
+        @inline(never)
+        private static func check(_ option: String, _ value: Int64?, in range: ClosedRange<Int64>) throws {
+            guard let value, !range.contains(value) else { return }
+            throw ValidationError("\(option) is \(range.lowerBound) to \(range.upperBound)")
         }
 
         func run() async throws {
