@@ -24,6 +24,9 @@ extension ProxyTests {
                 return running.output.text
             }
             #expect(try await call("once") == "200")
+            let records = try #require(try await board.ask("grants", "log")["records"] as? [[String: Any]])
+            let once = records.first { $0["outcome"] as? String == "once" }
+            #expect(once?["user"] as? String == "games" && (once?["by"] as? String)?.hasPrefix("user ") == true)
             #expect(try await call("refuse") == "403")
             #expect(try await call("always") == "200")
             // Nobody is asked again, also after a restart.

@@ -10,13 +10,16 @@ import Testing
 
 @Suite("The record of who was let in", .timeLimit(.minutes(5)))
 struct AuditLogTests {
-    private func record(_ id: Int, at seconds: TimeInterval = 0, granted: Bool = true) -> AuditRecord {
+    private func record(
+        _ id: Int, at seconds: TimeInterval = 0, granted: Bool = true, _ outcome: AuditRecord.Outcome? = nil
+    ) -> AuditRecord {
         let request = ConsentRequest(
             id: id, requester: Requester(name: "Pixel", address: "C0:FF:EE:00:00:01", way: .ble),
             date: Date(timeIntervalSince1970: seconds), user: "alice")
         return AuditRecord(
             date: Date(timeIntervalSince1970: seconds), request: request,
-            decision: granted ? .granted(by: .button) : .timedOut, outcome: granted ? .authorized : .refused)
+            decision: granted ? .granted(by: .button) : .timedOut,
+            outcome: outcome ?? (granted ? .authorized : .refused))
     }
 
     private func ids(_ records: [JSON]) -> [Int64?] { records.map { $0["id"]?.integer } }
@@ -35,6 +38,24 @@ struct AuditLogTests {
             #expect(newest.first?["user"]?.string == "alice")
             let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/proximity-audit.jsonl")
             #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test("the record of consent shows an unknown outcome only until the outcome is recorded, over both files")
+    func outcomes() async throws {
+        try await withFolder { folder in
+            let log = AuditLog(directory: folder, limit: 3 * record(1).json.bytes.count)
+            try await log.append(record(1, .unknown))
+            #expect(await log.newest(10).map { $0["outcome"] } == ["unknown"])
+            try await log.append(record(1, .authorized))
+            try await log.append(record(2, at: 1, .unknown))
+            try await log.append(record(2, at: 1, .failed(code: "gateway.refused")))
+            // Another question of the same number, after a restart.
+            try await log.append(record(2, at: 2, .unknown))
+            let records = await log.newest(10)
+            #expect(records.map { $0["outcome"] } == ["authorized", "failed", "unknown"])
+            #expect(ids(records) == [1, 2, 2])
+            #expect(FileManager.default.fileExists(atPath: "\(folder)/proximity-audit.jsonl.1"))
         }
     }
 

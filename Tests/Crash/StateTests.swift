@@ -47,7 +47,8 @@ struct StateTests {
                 == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OAuthAccountStateTests.states)
                 .union(SessionLockStateTests.states.map(\.name)).union(MPinStateTests.states.map(\.point))
                 .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points)
-                .union(ProfileStateTests.states.map(\.name)).union(FirstBootStateTests.states.map(\.point)))
+                .union(ProfileStateTests.states.map(\.name)).union(FirstBootStateTests.states.map(\.point))
+                .union(ConsentStateTests.points).union([ConsentStateTests.grant]))
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import Groundwork
 import Prompts
 import TestSupport
 import Testing
@@ -10,12 +11,13 @@ struct ScannedCodeTests {
     let gateway = FakeGateway()
     let clock = ManualClock()
 
-    private func authorizer(_ policy: ConsentDesk.Policy) -> SessionAuthorizer {
+    private func authorizer(
+        _ policy: ConsentDesk.Policy, audit: @escaping @Sendable (AuditRecord) async throws -> Void = { _ in }
+    ) -> SessionAuthorizer {
         var settings = ConsentDesk.Settings()
         settings.policy = policy
         let desk = ConsentDesk(
-            settings: settings, prompts: PromptDesk(clock: clock), clock: clock, events: recorder.events
-        ) { _ in }
+            settings: settings, prompts: PromptDesk(clock: clock), clock: clock, events: recorder.events, audit: audit)
         return SessionAuthorizer(gateway: gateway, desk: desk, events: recorder.events)
     }
 
@@ -23,6 +25,25 @@ struct ScannedCodeTests {
     func granted() async throws {
         try await authorizer(.grantAll).authorize(scanned: ownURL, name: "TV")
         #expect(gateway.authorized.entries == [ownURL])
+    }
+
+    @Test("a scanned code is authorized at the gateway only after the consent is recorded")
+    func recordedBefore() async throws {
+        let outcomes = Log<AuditRecord.Outcome>()
+        let authorized = gateway.authorized
+        try await authorizer(.grantAll) {
+            #expect(authorized.entries.isEmpty == ($0.outcome == .unknown))
+            outcomes.append($0.outcome)
+        }.authorize(scanned: ownURL)
+        #expect(outcomes.entries == [.unknown, .authorized])
+    }
+
+    @Test("a scanned code whose consent cannot be recorded is not authorized at the gateway")
+    func unrecorded() async {
+        await #expect(throws: ProximityError.consentNotRecorded(reason: ProximityError.loginInProgress.message)) {
+            try await authorizer(.grantAll) { _ in throw ProximityError.loginInProgress }.authorize(scanned: ownURL)
+        }
+        #expect(gateway.authorized.entries.isEmpty)
     }
 
     @Test("a scanned code's origin is checked before anybody is asked (MAG checklist 36)")

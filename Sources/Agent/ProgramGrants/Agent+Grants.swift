@@ -165,7 +165,12 @@ extension Agent {
         // The answer is for the gateway and the user whom the question was about, not for those that came meanwhile.
         guard answer == "never" || !link.session.isClosed else { throw GrantError.accountChanged(account: account) }
         if answer != "never", let person { _ = try await person.session.user(loggedInAt: person.loggedInAt) }
-        guard answer != "once" else { return true }
+        guard answer != "once" else {
+            var entry = GrantLog.entry(program, asked)
+            (entry["outcome"], entry["by"]) = ("once", .string(answerer.description))
+            try await record(entry)
+            return true
+        }
         var grant = ProgramGrant(id: "", subject: program.subject)
         grant.verdict = answer == "never" ? .never : .allow
         grant.principals = asked.principal.map { [$0] } ?? []
@@ -203,22 +208,21 @@ extension Agent {
     nonisolated func allow(
         _ grant: ProgramGrant, by: String, checking check: @Sendable () async throws -> Void = {}
     ) async throws -> ProgramGrant {
-        let added = try await grants.add(grant, in: vault, checking: check)
+        let added = try await grants.add(grant, in: vault) { added in
+            try await check()
+            try await record([
+                "outcome": added.verdict == .never ? "never" : "allowed", "grant": .string(added.id), "by": .string(by),
+            ])
+            killPoint("grant-recorded")
+        }
         report(.grant(.allowed(added, by: by)))
-        await grantLog.write(
-            [
-                "outcome": .string(added.verdict == .never ? "never" : "allowed"), "grant": .string(added.id),
-                "by": .string(by),
-            ], at: time.now, isRefusal: false, onFailure: reportLogFailure)
         return added
     }
 
     nonisolated func revoke(_ id: String, by: String) async throws -> ProgramGrant {
         let removed = try await grants.remove(id, in: vault)
         report(.grant(.revoked(removed, by: by)))
-        await grantLog.write(
-            ["outcome": "revoked", "grant": .string(removed.id), "by": .string(by)], at: time.now, isRefusal: false,
-            onFailure: reportLogFailure)
+        try? await record(["outcome": "revoked", "grant": .string(removed.id), "by": .string(by)])
         return removed
     }
 
@@ -233,18 +237,26 @@ extension Agent {
         let (ended, value) = try await grants.end(at: account, in: vault, commit)
         for grant in ended {
             report(.grant(.revoked(grant, by: by)), of: account)
-            await grantLog.write(
-                [
-                    "outcome": "revoked", "grant": .string(grant.id), "account": .string(account.text),
-                    "by": .string(by),
-                ], at: time.now, isRefusal: false, onFailure: reportLogFailure)
+            try? await record([
+                "outcome": "revoked", "grant": .string(grant.id), "account": .string(account.text), "by": .string(by),
+            ])
         }
         return value
     }
 
     // MARK: Recording
 
-    private nonisolated func reportLogFailure(_ error: AgentError) { report(.grant(.logFailed(error))) }
+    /// Returns when it is on disk; reports it if that fails.
+    ///
+    /// - Throws: ``AgentError/stateDirectory(path:reason:)``
+    private nonisolated func record(_ entry: [String: JSON], isRefusal: Bool = false) async throws(AgentError) {
+        do throws(AgentError) {
+            try await grantLog.write(entry, at: time.now, isRefusal: isRefusal)
+        } catch {
+            report(.grant(.logFailed(error)))
+            throw error
+        }
+    }
 
     /// Records what a program does. What repeats within an hour is counted, and recorded with the next.
     private nonisolated func note(_ program: LocalProgram, _ use: GrantUse, _ grant: ProgramGrant?) async {
@@ -268,6 +280,7 @@ extension Agent {
         entry["grant"] = grant.map(JSON.string)
         entry["times"] = .integer(due.times)
         entry["omitted"] = due.omitted > 0 ? .integer(due.omitted) : nil
-        await grantLog.write(entry, at: time.now, isRefusal: outcome == "refused", onFailure: reportLogFailure)
+        // A grant that stands was recorded; a use of it may go on.
+        try? await record(entry, isRefusal: outcome == "refused")
     }
 }

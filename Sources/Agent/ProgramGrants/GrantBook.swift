@@ -145,20 +145,17 @@ final class GrantBook: Sendable {
     /// Keeps a grant, instead of one about the same programs and the same use.
     ///
     /// - Returns: the grant with its number.
-    /// - Parameter check: throws if it is not to be kept; no other change of the grants runs meanwhile.
-    /// - Throws: ``GrantError/tooMany(limit:)``, ``AgentError/badRequest(member:fault:)``, what the vault and `check`
+    /// - Parameter prepare: takes the grant with its number before it is kept, and throws if it is not to be kept; no
+    ///   other change of the grants runs meanwhile.
+    /// - Throws: ``GrantError/tooMany(limit:)``, ``AgentError/badRequest(member:fault:)``, what the vault and `prepare`
     ///   throw
     func add(
-        _ grant: ProgramGrant, in vault: Vault, checking check: @Sendable () async throws -> Void
+        _ grant: ProgramGrant, in vault: Vault, preparing prepare: @Sendable (ProgramGrant) async throws -> Void
     ) async throws -> ProgramGrant {
         // What could not be read again would make all of the list unreadable.
-        var added = try ProgramGrant(json: grant.json(isInSettings: false), id: "")
-        let commit = { @Sendable (changes: [Change]) in
-            try await check()
-            try await vault.commit(changes)
-        }
-        try await update(in: vault, commit) { grants, last in
-            var other = added
+        let readable = try ProgramGrant(json: grant.json(isInSettings: false), id: "")
+        return try await update(in: vault) { grants, last in
+            var (added, other) = (readable, readable)
             grants.removeAll {
                 (other.id, other.verdict) = ($0.id, $0.verdict)
                 return $0 == other
@@ -167,20 +164,24 @@ final class GrantBook: Sendable {
             last += 1
             added.id = "\(last)"
             grants.append(added)
+            return added
+        } commit: { added, changes in
+            try await prepare(added)
+            try await vault.commit(changes)
+            return added
         }
-        return added
     }
 
     /// - Throws: ``GrantError/unknown(id:)``, ``GrantError/inSettings(id:)``, what the vault throws
     func remove(_ id: String, in vault: Vault) async throws -> ProgramGrant {
         guard !state.withLock({ $0.fixed.contains { $0.id == id } }) else { throw GrantError.inSettings(id: id) }
-        var removed: ProgramGrant?
-        try await update(in: vault, { try await vault.commit($0) }) { grants, _ in
+        return try await update(in: vault) { grants, _ in
             guard let index = grants.firstIndex(where: { $0.id == id }) else { throw GrantError.unknown(id: id) }
-            removed = grants.remove(at: index)
+            return grants.remove(at: index)
+        } commit: { removed, changes in
+            try await vault.commit(changes)
+            return removed
         }
-        guard let removed else { throw GrantError.unknown(id: id) }
-        return removed
     }
 
     /// Ends what kept grants allow at an account, in the commit after which the account is another or none: they were
@@ -193,12 +194,13 @@ final class GrantBook: Sendable {
         at account: AccountName, in vault: Vault, _ commit: @Sendable ([Change]) async throws -> Value
     ) async throws -> (ended: [ProgramGrant], Value) {
         do {
-            var ended: [ProgramGrant] = []
-            let value = try await update(in: vault, commit) { grants, _ in
-                ended = grants.filter { $0.ending(at: account) != $0 }
+            return try await update(in: vault) { grants, _ in
+                let ended = grants.filter { $0.ending(at: account) != $0 }
                 grants = grants.compactMap { $0.ending(at: account) }
+                return ended
+            } commit: { ended, changes in
+                (ended, try await commit(changes))
             }
-            return (ended, value)
         } catch let error where !state.withLock(\.isLoaded) && Self.isOfList(error) {
             // A stored list that is not readable allows nothing, and must not keep the board at its gateway.
             return ([], try await commit([]))
@@ -218,22 +220,24 @@ final class GrantBook: Sendable {
 
     /// One change at a time, in the vault before it applies. What is under way and no longer allowed ends at once.
     ///
-    /// - Parameter commit: stores the changes.
-    private func update<Value: Sendable>(
-        in vault: Vault, _ commit: @Sendable ([Change]) async throws -> Value,
-        _ body: (inout [ProgramGrant], inout Int64) throws -> Void
+    /// - Parameters:
+    ///   - body: changes the grants, and the highest number that one had.
+    ///   - commit: takes what `body` returns, and stores the changes.
+    private func update<Changed: Sendable, Value: Sendable>(
+        in vault: Vault, _ body: (inout [ProgramGrant], inout Int64) throws -> Changed,
+        commit: (Changed, [Change]) async throws -> Value
     ) async throws -> Value {
         await change.lock()
         defer { change.unlock() }
         if state.withLock({ !$0.isLoaded }) { try await load(from: vault) }
         var (grants, last) = state.withLock { ($0.kept, $0.lastNumber) }
-        try body(&grants, &last)
+        let changed = try body(&grants, &last)
         let stored = JSON.object([
             "last": .integer(last), "grants": .array(grants.map { $0.json(isInSettings: false) }),
         ])
         let isChanged = grants != state.withLock(\.kept)
         let value = try await commit(
-            isChanged ? [.put(Self.record, .configuration, SecretBytes(stored.bytes))] : [])
+            changed, isChanged ? [.put(Self.record, .configuration, SecretBytes(stored.bytes))] : [])
         let ended = state.withLock { state in
             (state.kept, state.lastNumber) = (grants, last)
             let names = Set((state.fixed + grants).map(\.id))

@@ -90,9 +90,9 @@ final class GrantLog: Sendable {
     }
 
     /// Returns when it is on disk.
-    func write(
-        _ entry: [String: JSON], at time: Date, isRefusal: Bool, onFailure: @Sendable (AgentError) -> Void
-    ) async {
+    ///
+    /// - Throws: ``AgentError/stateDirectory(path:reason:)``
+    func write(_ entry: [String: JSON], at time: Date, isRefusal: Bool) async throws(AgentError) {
         var entry = entry
         entry["time"] = .string(time.formatted(.iso8601))
         entry["id"] = .integer(
@@ -100,11 +100,7 @@ final class GrantLog: Sendable {
                 state.lastID += 1
                 return state.lastID
             })
-        do throws(AgentError) {
-            try await file.append(.object(entry), isRefusal: isRefusal)
-        } catch {
-            onFailure(error)
-        }
+        try await file.append(.object(entry), isRefusal: isRefusal)
     }
 
     func newest(_ count: Int) async -> [JSON] { await file.newest(count) }

@@ -67,10 +67,16 @@ final actor AuditLog {
 
     private func newest(_ count: Int, in file: String) -> [JSON] {
         var newest: [JSON] = []
+        var concluded: Set<String> = []
         for path in [file, "\(file).1"] {
             let bytes = (try? BoundedFile.read(path, limit: limit + 65_536)) ?? []
             for line in bytes.split(separator: Self.lineFeed).reversed() where newest.count < count {
-                if let record = try? JSON(parsing: line) { newest.append(record) }
+                guard let record = try? JSON(parsing: line) else { continue }
+                // What was recorded before its outcome was known is left out once that is.
+                let question = "\(record["time"]?.string ?? "") \(record["id"]?.integer ?? 0)"
+                guard record["outcome"] != "unknown" || !concluded.contains(question) else { continue }
+                concluded.insert(question)
+                newest.append(record)
             }
         }
         return newest.reversed()

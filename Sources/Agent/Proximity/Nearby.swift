@@ -13,8 +13,6 @@ struct Nearby: Sendable {
     let sharing: Sharing
     let logIn: NearbyLogin
 
-    private let records: AuditWriter
-
     /// - Parameters:
     ///   - prompts: where people are asked, also for consent.
     ///   - radio: creates a radio other than the one that the settings ask for.
@@ -37,9 +35,12 @@ struct Nearby: Sendable {
         var asking = ConsentDesk.Settings()
         asking.patience = .seconds(settings.consentSeconds)
         asking.requestsPerMinute = settings.requestsPerMinute
-        let records = AuditWriter(audit, directory: configuration.stateDirectory, onFailure: onAuditFailure)
-        self.records = records
-        desk = ConsentDesk(settings: asking, prompts: prompts, events: events) { records.take($0) }
+        desk = ConsentDesk(settings: asking, prompts: prompts, events: events) { record in
+            do throws(AgentError) { try await audit.append(record) } catch {
+                onAuditFailure(error)
+                throw error
+            }
+        }
         sharing = Sharing(
             radio: self.radio, desk: desk, settings: settings, patience: patience, deviceName: deviceName,
             events: events)
@@ -75,7 +76,6 @@ struct Nearby: Sendable {
         await sharing.stop(by: .agent)
         await radio.close()
         await logIn.disconnected()
-        await records.end()
         sharing.ends.finish()
         events.finish()
     }

@@ -74,13 +74,13 @@ extension Schema {
                 [
                     "id": .integer("of the record, since the agent started"), "time": .time("of the record"),
                     "outcome": .string(
-                        "what happened", choices: ["used", "refused", "allowed", "never", "revoked"]),
+                        "what happened", choices: ["used", "refused", "once", "allowed", "never", "revoked"]),
                     "uid": .integer("of the program's user"), "user": .string("the name of that user"),
                     "unit": .string("of the program"), "account": .accountName,
                     "as": .string("whose token, if the program said so", choices: ["board", "user"]),
                     "host": .string("where the call went; missing for the token itself"),
                     "grant": .string("by which, or which one was changed"),
-                    "by": .string("who changed it"),
+                    "by": .string("who changed it, or allowed it once"),
                     "times": .integer("how often since the last record of it"),
                     "omitted": .integer("other records about this user that were left out since, to bound them"),
                 ], required: ["id", "time", "outcome"], "What a program did, or what was changed"))

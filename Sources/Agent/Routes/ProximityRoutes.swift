@@ -143,8 +143,11 @@ extension Schema {
                     "decision": .string("the decision on the question"),
                     "by": .string("who answered").orNull,
                     "outcome": .string(
-                        "failed: consent was given, the gateway did not follow",
-                        choices: ["authorized", "failed", "refused"]),
+                        """
+                        failed: consent was given, the gateway did not follow; unknown: consent was given, and the \
+                        gateway has not answered, or the agent ended before it did
+                        """,
+                        choices: ["authorized", "failed", "refused", "unknown"]),
                     "code": .string("of the failure"), "user": .string("in whose name consent was given").orNull,
                 ]) { _, new in new }, required: ["name", "address", "way", "id", "time", "decision", "by", "outcome"]))
     }

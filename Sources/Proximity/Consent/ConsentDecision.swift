@@ -119,11 +119,16 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
 public struct ConsentAnswer: Sendable, Hashable {
     public let request: ConsentRequest
     public let decision: ConsentDecision
+    /// When it was decided.
+    public let date: Date
 }
 
 /// One line of the audit record: who was authorized, when, how and by whose consent.
 public struct AuditRecord: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
+        /// Consent was given, and the gateway is about to be told. Another record about the question follows, unless
+        /// the agent is killed before.
+        case unknown
         case authorized
         /// Consent was given, but the gateway did not authorize the device.
         case failed(code: String)
@@ -141,6 +146,7 @@ public struct AuditRecord: Sendable, Equatable {
         members["decision"] = .string(decision.name)
         members["by"] = decision.source.map { .string($0.description) } ?? .null
         switch outcome {
+        case .unknown: members["outcome"] = "unknown"
         case .authorized: members["outcome"] = "authorized"
         case .failed(let code):
             members["outcome"] = "failed"
@@ -148,5 +154,11 @@ public struct AuditRecord: Sendable, Equatable {
         case .refused: members["outcome"] = "refused"
         }
         return .object(members)
+    }
+}
+
+extension AuditRecord {
+    init(of answer: ConsentAnswer, _ outcome: Outcome) {
+        self.init(date: answer.date, request: answer.request, decision: answer.decision, outcome: outcome)
     }
 }

@@ -25,24 +25,23 @@ public actor ConsentDesk {
     private let prompts: PromptDesk
     private let clock: any ProximityClock
     private let events: Broadcast<ProximityEvent>
-    private let audit: @Sendable (AuditRecord) -> Void
+    private let audit: @Sendable (AuditRecord) async throws -> Void
     private var rate: RequestRate
     private var gestures: ButtonGestures
     private var line: [Waiting] = []
     private var askedUntil: Duration?
     private var meaning: PressMeaning
     private var answered: AnsweredSessions
-    private var unconcluded: Set<Int> = []
     /// Whether a request of `lookRequests` has not been answered yet.
     private var isLooking = false
     private var alarm: Task<Void, Never>?
 
     /// - Parameters:
     ///   - prompts: the desk of all prompts, which gets these questions too.
-    ///   - audit: called once with each record; must not block.
+    ///   - audit: keeps a record, returns when it is on disk, and reports it if that fails.
     public init(
         settings: Settings = Settings(), prompts: PromptDesk, clock: any ProximityClock = SystemClock(),
-        events: Broadcast<ProximityEvent>, audit: @escaping @Sendable (AuditRecord) -> Void
+        events: Broadcast<ProximityEvent>, audit: @escaping @Sendable (AuditRecord) async throws -> Void
     ) {
         self.settings = settings
         self.prompts = prompts
@@ -61,9 +60,10 @@ public actor ConsentDesk {
     /// The light that the board's LED has to show; `nil` while there is no question.
     public var light: ConsentLight? { line.isEmpty ? nil : meaning.isClear ? .waiting : .ambiguous }
 
-    /// Asks, and waits for the answer. After a grant the caller must report the outcome with ``conclude(_:_:)``.
+    /// Asks, and waits for the answer. After a grant, the caller calls ``begin(_:)`` before it lets anyone in, and
+    /// reports the outcome with ``conclude(_:_:)``.
     ///
-    /// The question is withdrawn if the calling task is canceled.
+    /// The question is withdrawn if the calling task is canceled. A refusal is on disk when this returns.
     ///
     /// - Parameters:
     ///   - session: the identifier of the authorization session, the same for every spelling of its URL. A person is
@@ -73,12 +73,20 @@ public actor ConsentDesk {
         -> ConsentAnswer
     {
         let request = ConsentRequest(id: prompts.reserve(), requester: requester, date: clock.date, user: user)
-        if let decision = decisionAtOnce(about: requester, session) ?? (open(request) ? nil : .busy) {
+        let decision = await decide(request, about: session)
+        let answer = ConsentAnswer(request: request, decision: decision, date: clock.date)
+        // What is missing in the record of refusals does not keep a refusal from its requester.
+        if !decision.isGranted, !decision.isTurnedAway { try? await audit(AuditRecord(of: answer, .refused)) }
+        return answer
+    }
+
+    private func decide(_ request: ConsentRequest, about session: String?) async -> ConsentDecision {
+        if let decision = decisionAtOnce(about: request.requester, session) ?? (open(request) ? nil : .busy) {
             if decision == .tooMany || decision == .busy { noteTurnedAway() }
             settle(request, session, decision)
-            return ConsentAnswer(request: request, decision: decision)
+            return decision
         }
-        let decision = await withTaskCancellationHandler {
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 line.append(Waiting(request: request, session: session, continuation: continuation))
                 if line.count == 1 { present() } else { becomeAmbiguous() }
@@ -86,7 +94,6 @@ public actor ConsentDesk {
         } onCancel: {
             Task { await self.settle(request.id, .withdrawn) }
         }
-        return ConsentAnswer(request: request, decision: decision)
     }
 
     /// Answers a question.
@@ -109,10 +116,19 @@ public actor ConsentDesk {
         events.send(.sharingEndRequested(by: source))
     }
 
-    /// Records the outcome of a grant; only the first call counts.
-    public func conclude(_ answer: ConsentAnswer, _ outcome: AuditRecord.Outcome) {
-        guard unconcluded.remove(answer.request.id) != nil else { return }
-        audit(AuditRecord(date: clock.date, request: answer.request, decision: answer.decision, outcome: outcome))
+    /// Records that a grant is about to be carried out. Nobody may be let in before this returns.
+    ///
+    /// - Throws: ``ProximityError/consentNotRecorded(reason:)``
+    public nonisolated func begin(_ answer: ConsentAnswer) async throws(ProximityError) {
+        do { try await audit(AuditRecord(of: answer, .unknown)) } catch {
+            throw .consentNotRecorded(reason: error.reason)
+        }
+    }
+
+    /// Records the outcome of a grant that was begun.
+    public nonisolated func conclude(_ answer: ConsentAnswer, _ outcome: AuditRecord.Outcome) async {
+        // It happened; that it could not be recorded is reported by `audit`.
+        try? await audit(AuditRecord(of: answer, outcome))
     }
 
     // MARK: Button
@@ -253,11 +269,6 @@ public actor ConsentDesk {
     private func settle(_ request: ConsentRequest, _ session: String?, _ decision: ConsentDecision) {
         events.send(.consentAnswered(request, decision))
         if let session, isFinal(decision, of: request) { answered.insert(session, at: clock.now) }
-        if decision.isGranted {
-            unconcluded.insert(request.id)
-        } else if !decision.isTurnedAway {
-            audit(AuditRecord(date: clock.date, request: request, decision: decision, outcome: .refused))
-        }
     }
 
     /// Whether no one may be asked about the session again. A person who scans a code is at this device, and may scan

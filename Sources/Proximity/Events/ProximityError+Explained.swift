@@ -57,6 +57,11 @@ extension ProximityError {
         case .nobodyToAsk: said("nobody-to-ask", .denied, "no one is available to give consent")
         case .userDeclined(let source):
             said("user-declined", .denied, "the request was declined (\(source))", remedy: Self.askPerson)
+        case .consentNotRecorded(let reason):
+            said(
+                "consent-not-recorded", .unavailable,
+                "the device was not let in, because this could not be recorded: \(reason)",
+                remedy: "make room on the board's disk, and start again; see `latchkey doctor`")
         case .invalidAuthorizeURL(let reason):
             said(
                 "invalid-authorize-url", .invalidInput, "the URL cannot be authorized: \(reason)",
@@ -154,6 +159,7 @@ extension ProximityError {
         .advertisingFailed(reason: "REASON"), .peripheralNotSupported(reason: "REASON"),
         .centralFailed(reason: "REASON"),
         .centralUnsubscribed(central: "DEVICE"), .nobodyToAsk, .userDeclined(by: "SOURCE"),
+        .consentNotRecorded(reason: "REASON"),
         .noPeripheralFound(leastSignal: -80),
         .signalTooWeak(rssi: -90, least: -80), .characteristicMissing(address: "DEVICE"),
         .authorizationFailed(answer: "ANSWER"),

@@ -24,6 +24,8 @@ public enum ProximityError: Explained, Equatable {
     /// A program requested consent, but no one is there to give it.
     case nobodyToAsk
     case userDeclined(by: String)
+    /// Consent was given, but could not be recorded, so that the other device was not let in.
+    case consentNotRecorded(reason: String)
     case noPeripheralFound(leastSignal: Int)
     case signalTooWeak(rssi: Int, least: Int)
     /// The device that advertises the service lacks it or its characteristic.
@@ -62,6 +64,7 @@ extension ProximityError {
         case .requestRefused(let refusal): refusal.numbers
         case .nobodyToAsk: ErrorNumbers(android: 121, ios: 650_005)
         case .userDeclined: ErrorNumbers(android: 121, ios: 650_012)
+        case .consentNotRecorded: ErrorNumbers(android: 121, ios: 650_002)
         case .noPeripheralFound: ErrorNumbers()
         case .signalTooWeak: ErrorNumbers(ios: 650_009)
         case .characteristicMissing: ErrorNumbers(ios: 650_016)

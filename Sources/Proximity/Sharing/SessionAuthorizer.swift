@@ -68,8 +68,10 @@ public struct SessionAuthorizer: Sendable {
         }
     }
 
-    /// Sends the authorization to the gateway after a grant, and records the outcome.
+    /// Records a grant, sends the authorization to the gateway, and records the outcome.
     private func carryOut(_ answer: ConsentAnswer, _ url: String) async throws(ProximityError) {
+        try await desk.begin(answer)
+        killPoint("consent-recorded")
         do {
             try await gateway.authorize(url)
         } catch {
@@ -77,6 +79,7 @@ public struct SessionAuthorizer: Sendable {
             await desk.conclude(answer, .failed(code: explanation.code))
             throw .authorizationFailed(answer: explanation.message)
         }
+        killPoint("consent-carried-out")
         await desk.conclude(answer, .authorized)
     }
 }
