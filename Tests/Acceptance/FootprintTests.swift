@@ -7,7 +7,7 @@ import Testing
 /// The budget of the daemon, connected and idle. Boards have little memory, and the agent is not what they are for.
 @Suite("Footprint of the shipped program", .serialized, .timeLimit(.minutes(15)))
 struct FootprintTests {
-    /// The release build, made by `deploy/test` before the tests: `swift test` itself builds for debugging.
+    /// The release build, which `deploy/test --shipped` makes before the tests.
     static let release = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
 
     @Test(

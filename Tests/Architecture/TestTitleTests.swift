@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A log names a test by its title alone, and `deploy/test` finds the suite of a failed test by its title.
+/// A log names a test by its title alone.
 @Suite("Titles of tests")
 struct TestTitleTests {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -10,7 +10,7 @@ import Testing
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
     .timeLimit(.minutes(40)))
 struct ConfinementTests {
-    /// The release build that `deploy/test` makes; without one, this build's program.
+    /// The release build that `deploy/test --boards` makes; without one, this build's program.
     private static let release = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
 
     /// Whether an agent beside it logs in as well: some minutes more, and a matter of the emulated radio.
