@@ -69,7 +69,8 @@ extension AdminPage {
           return new Promise(resolve => {
             $("question-yes").onclick = () => dialog.close("yes");
             $("question-no").onclick = () => dialog.close("");
-            dialog.onclose = () => resolve(dialog.returnValue === "yes");
+            // The event of the question before may come only now, when this one is open.
+            dialog.onclose = () => { if (!dialog.open) resolve(dialog.returnValue === "yes"); };
             dialog.returnValue = "";
             dialog.showModal();
           });
