@@ -86,11 +86,15 @@ def loopback():
     return (
         first[0], Lane("virtual board: log-in", 10, tests=rf"^{LOGIN}/|^HardwareTests\.ScriptTests/"), first[1],
         others, *(lane for lane in own if lane not in first),
-        # That the benchmarks run; their figures are made by deploy/bench all.
-        command("deploy/bench", 6, "deploy/bench", "publish", "--messages", "200", "--runs", "1", "--no-paho"),
         # With a broker as Debian ships it; deploy/guarantee makes the whole table.
         command("deploy/guarantee", 6, "deploy/guarantee", "--quick"),
     )
+
+
+def shipped():
+    """What is about the program as it is shipped, and that the benchmarks run with it; deploy/bench all makes figures."""
+    bench = command("deploy/bench", 6, "deploy/bench", "publish", "--messages", "200", "--runs", "1", "--no-paho")
+    return (Lane("shipped program", 10, tests=SHIPPED), bench)
 
 
 def boards(names):
