@@ -81,6 +81,7 @@ class TheChecks(unittest.TestCase):
     def test_find_faults(self):
         for added, found in [
             ("[gone](gone.md)", "gone.md is not there"),
+            ("![a picture that says\nmuch](gone.svg)", "gone.svg is not there"),
             ("[part](#another-part)", "there is no such heading"),
             ("[part](install.md#nowhere)", "there is no such heading"),
             ("`latchkey frobnicate`", "there is no subcommand frobnicate"),

@@ -86,6 +86,7 @@ def loopback():
     return (
         first[0], Lane("virtual board: log-in", 10, tests=rf"^{LOGIN}/|^HardwareTests\.ScriptTests/"), first[1],
         others, *(lane for lane in own if lane not in first),
+        command("documentation: the site", 6, "deploy/docs", "--programs", ".build/debug"),
         # With a broker as Debian ships it; deploy/guarantee makes the whole table.
         command("deploy/guarantee", 6, "deploy/guarantee", "--quick"),
     )

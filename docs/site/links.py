@@ -53,11 +53,29 @@ def anchors(text):
     return found
 
 
+def paragraphs(text):
+    """The text in pieces with whether each is prose: a link may begin on one line of a paragraph and end on another."""
+    piece, kind = [], None
+    for line, is_prose in prose(text):
+        # A heading is a paragraph, and what is not prose goes line by line.
+        alone = not is_prose or not line.strip() or HEADING.match(line)
+        if piece and (alone or kind != is_prose):
+            yield "\n".join(piece), kind
+            piece = []
+        piece.append(line)
+        kind = is_prose
+        if alone:
+            yield line, is_prose
+            piece = []
+    if piece:
+        yield "\n".join(piece), kind
+
+
 def replaced(text, replace, code=lambda span: span):
     """The text with `replace(label, target)` in the place of each link, and `code(span)` of each span of code outside links
     and headings."""
-    lines = []
-    for line, is_prose in prose(text):
+    pieces = []
+    for piece, is_prose in paragraphs(text):
         if is_prose:
             # What is between back quotes is no link.
             spans = []
@@ -65,11 +83,11 @@ def replaced(text, replace, code=lambda span: span):
             def shown(text, change=lambda span: span, spans=spans):
                 return re.sub(r"\0(\d+)\0", lambda m: change(spans[int(m[1])]), text)
 
-            masked = CODE.sub(lambda m: spans.append(m[0]) or f"\0{len(spans) - 1}\0", line)
+            masked = CODE.sub(lambda m: spans.append(m[0]) or f"\0{len(spans) - 1}\0", piece)
             masked = LINK.sub(lambda m: replace(shown(m[1]), m[2]), masked)
-            line = shown(masked) if HEADING.match(line) else shown(masked, code)
-        lines.append(line)
-    return "\n".join(lines)
+            piece = shown(masked) if HEADING.match(piece) else shown(masked, code)
+        pieces.append(piece)
+    return "\n".join(pieces)
 
 
 class Links:
