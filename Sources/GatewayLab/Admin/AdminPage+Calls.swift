@@ -69,7 +69,8 @@ extension AdminPage {
           return new Promise(resolve => {
             $("question-yes").onclick = () => dialog.close("yes");
             $("question-no").onclick = () => dialog.close("");
-            dialog.onclose = () => resolve(dialog.returnValue === "yes");
+            // The browser tells of a close a moment later: one of the question before, when this one is open already.
+            dialog.onclose = () => { if (!dialog.open) resolve(dialog.returnValue === "yes"); };
             dialog.returnValue = "";
             dialog.showModal();
           });
