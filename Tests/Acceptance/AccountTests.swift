@@ -155,7 +155,7 @@ struct AccountTests {
             _ = try await board.status { $0.isConnected }
             #expect(try await account("plant2", of: board).usesBroker)
             await second.stopBroker(abruptly: true)
-            _ = try await board.status { !$0.isConnected }
+            _ = try await board.status { !$0.isConnected && $0.lastError != nil }
             #expect(value(try await board.ask("status"), "lastError", "account") as? String == "plant2")
             try await second.startBroker()
             _ = try await board.status { $0.isConnected && $0.lastError == nil }

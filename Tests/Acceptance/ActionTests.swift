@@ -31,7 +31,7 @@ struct ActionTests {
         try await withLabAndBoard(settings: settings) { lab, board in
             _ = try await socket.listen(settings: board.configuration)
             let device = try #require(try await board.enroll(at: lab).registration.deviceID)
-            _ = try await board.status { $0.isConnected }
+            try await lab.hasSubscription(to: "/act/#")
             let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
             try await body(socket, board) { topic, message in
                 try await phone.publish(message, to: "/2.0/client/devices/\(device)/custom/\(topic)")

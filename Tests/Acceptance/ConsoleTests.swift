@@ -7,8 +7,9 @@ import Testing
 @Suite("The console", .serialized, .timeLimit(.minutes(15)))
 struct ConsoleTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "console.py").path
-    // A person on a slow machine has longer to consent.
-    private static let enabled = "[proximity]\nconsent_seconds = 110\n[console]\nenabled = true\n"
+    // A person on a slow machine has longer to consent, and to log in by a phone.
+    private static let enabled =
+        "[proximity]\nconsent_seconds = 110\n[login]\npoll_limit = 60\n[console]\nenabled = true\n"
 
     private func person(_ board: TestBoard, _ arguments: String...) async throws -> RunningProgram {
         let address = try #require(try await board.ask("console")["address"] as? String)
@@ -16,7 +17,7 @@ struct ConsoleTests {
     }
 
     private func expectWell(_ person: RunningProgram) async throws {
-        let status = try await person.ended(within: 240)
+        let status = try await person.ended(within: 600)
         #expect(status == 0, "\(person.errors.text)")
     }
 
@@ -53,8 +54,8 @@ struct ConsoleTests {
                 let event = try JSONSerialization.jsonObject(with: Data(code.utf8))
                 let url = try #require(value(event, "data", "text") as? String)
                 let letting = try board.follow("authorize", url, "--name", "the other board")
-                #expect(try await letting.ended(within: 120) == 0)
-                #expect(try await showing.ended(within: 60) == 0)
+                #expect(try await letting.ended() == 0)
+                #expect(try await showing.ended() == 0)
                 #expect(try await other.ask("whoami")["userName"] as? String == "alice")
             } catch {
                 try? await other.tearDown()
@@ -102,8 +103,9 @@ struct ConsoleTests {
             _ = try await board.enroll(at: lab)
             let folder = ProcessInfo.processInfo.environment["LATCHKEY_PICTURES"] ?? board.folder.path
             try await expectWell(try await person(board, "ways", folder))
-            let log = try #require(board.daemon?.errors.text)
-            #expect(!log.contains("-password") && log.contains("gateway.authorization-did-fail"))
+            let log = try #require(board.daemon?.errors)
+            _ = try await log.line(containing: "gateway.authorization-did-fail")
+            #expect(!log.text.contains("-password"))
         }
     }
 
@@ -172,10 +174,10 @@ struct ConsoleTests {
                 let asking = try RunningProgram(
                     URL(filePath: "/usr/bin/setpriv"),
                     [
-                        "--reuid=\(user)", "--regid=nogroup", "--clear-groups", "curl", "-sS", "-m", "60",
+                        "--reuid=\(user)", "--regid=nogroup", "--clear-groups", "curl", "-sS", "-m", "150",
                         "--data-binary", "{}", "--unix-socket", board.socket, "http://localhost/v1/console",
                     ])
-                #expect(try await asking.ended(within: 90) == 0)
+                #expect(try await asking.ended() == 0)
                 return asking.output.text
             }
             #expect(try await ask(as: "nobody").contains("local-api.access-denied"))
@@ -203,8 +205,8 @@ struct ConsoleTests {
             let address = try #require(try await board.ask("console")["address"] as? String)
             let base = try #require(address.split(separator: "#").first)
             for (file, text) in [("", "<h1 id=\"title\">Pump &lt;7></h1>"), ("own.css", "--accent: #123456")] {
-                let curl = try RunningProgram(URL(filePath: "/usr/bin/curl"), ["-sS", "-m", "60", "\(base)\(file)"])
-                #expect(try await curl.ended(within: 90) == 0)
+                let curl = try RunningProgram(URL(filePath: "/usr/bin/curl"), ["-sS", "-m", "150", "\(base)\(file)"])
+                #expect(try await curl.ended() == 0)
                 #expect(curl.output.text.contains(text))
             }
         }

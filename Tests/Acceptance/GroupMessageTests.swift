@@ -10,7 +10,7 @@ struct GroupMessageTests {
 
     /// The next messages at topics of users.
     private func next(_ count: Int, of arrivals: AsyncStream<LabMessage>) async throws -> [LabMessage] {
-        try await Acceptance.within(60, "\(count) messages to users") {
+        try await Acceptance.within(180, "\(count) messages to users") {
             var found: [LabMessage] = []
             for await message in arrivals where message.topic.contains("/users/") {
                 found.append(message)

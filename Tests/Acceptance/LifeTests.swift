@@ -60,7 +60,7 @@ struct LifeTests {
         let board = try TestBoard()
         board.launcher = Self.without("libmicrohttpd.so.12")
         let daemon = try board.launch()
-        #expect(try await daemon.ended(within: 60) != 0)
+        #expect(try await daemon.ended() != 0)
         #expect(daemon.errors.text.contains("libmicrohttpd.so.12, which could not be loaded"))
         #expect(daemon.errors.text.contains("install the Debian package libmicrohttpd12"))
         try await board.tearDown()
@@ -101,8 +101,8 @@ struct LifeTests {
             #expect(back.registration.magIdentifier == original.registration.magIdentifier)
             #expect(await first.devices().count == 1)
             _ = try await connected(board)
+            try await events.output.lines(2) { $0.contains("gateway.did-switch") }
             try await events.stop()
-            #expect(events.output.lines.filter { $0.contains("gateway.did-switch") }.count >= 2)
             // A token that was valid is neither sent in vain nor told of as trouble.
             #expect(!events.output.text.contains("broker.refused"))
             #expect(try await board.status().lastError == nil)

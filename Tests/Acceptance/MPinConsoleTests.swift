@@ -19,7 +19,7 @@ struct MPinConsoleTests {
             let person = try RunningProgram(
                 URL(filePath: "/usr/bin/python3"),
                 ["-B", Self.script, address, folder, lab.adminURL, lab.adminToken])
-            let status = try await person.ended(within: 240)
+            let status = try await person.ended(within: 600)
             #expect(status == 0, "\(person.errors.text)")
             #expect(FileManager.default.fileExists(atPath: folder + "/console-mpin.png"))
             #expect(

@@ -66,7 +66,7 @@ struct MPinSecrecyTests {
             try expectNoProcess(shows: Self.secrets + [code])
             try expectNoCore(of: daemon.processIdentifier)
             // The board logs all that there is to log.
-            #expect(daemon.errors.text.contains("mpin.user-did-log-in"))
+            _ = try await daemon.errors.line(containing: "mpin.user-did-log-in")
             for text in [daemon.errors.text, finishing.screen.text, logIn.screen.text] {
                 for secret in Self.secrets + [code] { #expect(!text.contains(secret)) }
             }

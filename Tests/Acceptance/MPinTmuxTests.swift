@@ -18,7 +18,7 @@ struct MPinTmuxTests {
                     lab.adminURL,
                     lab.adminToken,
                 ])
-            let status = try await people.ended(within: 240)
+            let status = try await people.ended(within: 600)
             #expect(status == 0, "\(people.errors.text)")
             #expect(
                 try await MPinBoard.states(board)

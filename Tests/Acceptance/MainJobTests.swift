@@ -10,11 +10,12 @@ struct MainJobTests {
     func enrollToReading() async throws {
         try await withLabAndBoard(settings: "[telemetry]\ntopic = \"readings\"") { lab, board in
             let arrivals = lab.arrivals.subscribe()
+            let start = Date()
             let enrolled = try await board.enroll(at: lab)
             #expect(enrolled.registration.state == "registered")
             let device = try #require(enrolled.registration.deviceID)
 
-            let reading = try await Acceptance.within(30, "a reading at the broker") {
+            let reading = try await Acceptance.within(180, "a reading at the broker") {
                 for await message in arrivals where message.topic.hasSuffix("/custom/readings") { return message }
                 throw Unexpected("the broker's messages ended")
             }
@@ -24,7 +25,7 @@ struct MainJobTests {
             let names = try #require(telemetry["readings"] as? [[String: Any]]).compactMap { $0["name"] as? String }
             #expect(names.contains { $0.contains("memory") })
             let milliseconds = try #require(telemetry["time"] as? Double)
-            #expect(abs(milliseconds / 1000 - Date().timeIntervalSince1970) < 60)
+            #expect((start - 60...Date() + 1).contains(Date(timeIntervalSince1970: milliseconds / 1000)))
 
             let status = try await board.status {
                 $0.isConnected && $0.outbox?.depth == 0
@@ -32,7 +33,7 @@ struct MainJobTests {
             #expect(status.registration.state == "registered")
             #expect(status.registration.magIdentifier == (await lab.devices().first?.magIdentifier))
             #expect(status.certificate?.daysLeft == 364)
-            #expect(try #require(status.token?.age) < 60)
+            #expect(try Double(#require(status.token?.age)) <= Date().timeIntervalSince(start))
             #expect(try #require(status.outbox?.delivered) > 0)
             #expect(try await board.latchkey("status").output.contains("registered"))
         }
@@ -45,7 +46,7 @@ struct MainJobTests {
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             try await board.stop()
-            let presence = try await Acceptance.within(30, "the word that the board is offline") {
+            let presence = try await Acceptance.within(180, "the word that the board is offline") {
                 var seen: [String] = []
                 for await message in arrivals where message.topic.hasSuffix("/custom/status") {
                     seen.append(
@@ -68,7 +69,7 @@ struct MainJobTests {
                 [
                     "-sS", "--unix-socket", board.socket, "http://localhost/v1/openapi.json",
                 ])
-            #expect(try await curl.ended(within: 60) == 0)
+            #expect(try await curl.ended() == 0)
             let served = try JSONSerialization.jsonObject(with: Data(curl.output.text.utf8)) as? NSDictionary
             let copy = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().appending(path: "Config/openapi.json")
@@ -126,7 +127,7 @@ struct MainJobTests {
         let board = try TestBoard()
         try await board.start()
         let second = try await Program(name: "latchkey").run(
-            ["run", "--config", board.configuration.path], seconds: 20)
+            ["run", "--config", board.configuration.path])
         #expect(second.status == 78 || second.status == 1)
         #expect(second.errors.contains("another agent is using it"))
         try await board.tearDown()

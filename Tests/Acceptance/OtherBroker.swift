@@ -57,8 +57,12 @@ final class OtherBroker {
         guard result.status == 0 else { throw Unexpected("mosquitto_pub: \(result.errors)") }
     }
 
-    /// How many connections of a client it has accepted.
-    func connections(of client: String) -> Int {
-        program.errors.lines.count { $0.contains("New client connected") && $0.contains(" as \(client) ") }
+    /// How many connections of a client it has accepted, once there were so many.
+    func connections(of client: String, atLeast least: Int = 0) async throws -> Int {
+        let isOne = { @Sendable (line: String) in
+            line.contains("New client connected") && line.contains(" as \(client) ")
+        }
+        try await program.errors.lines(least, where: isOne)
+        return program.errors.lines.count(where: isOne)
     }
 }

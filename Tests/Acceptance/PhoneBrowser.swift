@@ -44,7 +44,7 @@ struct PhoneBrowser {
     func open(_ address: String, _ form: [String: String]? = nil) async throws -> (text: String, location: String?) {
         let fields = (form ?? [:]).flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }
         let result = try await Program(url: URL(filePath: "/usr/bin/curl")).run(
-            ["-sS", "-m", "30", "--cacert", authority.path, "-w", "\n%{redirect_url}"] + fields + [address])
+            ["-sS", "-m", "150", "--cacert", authority.path, "-w", "\n%{redirect_url}"] + fields + [address])
         guard result.status == 0 else { throw Unexpected("curl \(address): \(result.errors)") }
         let end = result.output.lastIndex(of: "\n") ?? result.output.endIndex
         let location = String(result.output[end...].dropFirst())

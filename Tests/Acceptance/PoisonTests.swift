@@ -21,7 +21,7 @@ struct PoisonTests {
             let big = String(repeating: "A", count: 30_000)
             #expect(try await board.latchkey("publish", "big", input: big).status == 0)
             #expect(try await board.latchkey("publish", "small", "two").status == 0)
-            let status = try await board.status(within: 120) {
+            let status = try await board.status {
                 $0.outbox?.deadLetters == 1 && $0.outbox?.depth == 0
             }
             #expect(status.outbox?.dropped == 0)
@@ -42,7 +42,7 @@ struct PoisonTests {
             try await board.stop(SIGKILL)
             try await board.start()
             #expect(try await board.latchkey("dead-letters", "retry", id, "--json").status == 0)
-            _ = try await board.status(within: 120) { $0.outbox?.deadLetters == 1 }
+            _ = try await board.status { $0.outbox?.deadLetters == 1 }
             let again = try #require(try await board.ask("dead-letters", "list")["deadLetters"] as? [[String: Any]])
             let second = String(try #require(again.first?["id"] as? Int))
             #expect(second != id)
@@ -88,7 +88,7 @@ struct FormerIdentityTests {
             _ = try await board.enroll(at: lab)
             try await lab.startBroker()
             #expect(try await board.latchkey("publish", "mine", "new identity").status == 0)
-            let status = try await board.status(within: 60) {
+            let status = try await board.status {
                 $0.outbox?.depth == 0 && $0.isConnected
             }
             #expect(lab.messages.contains { $0.topic.hasSuffix("/custom/mine") })
@@ -131,9 +131,8 @@ struct FormerIdentityTests {
             try await board.start()
             try await lab.startBroker()
             _ = try await board.enroll(at: lab)
-            let status = try await board.status(within: 60) { $0.isConnected }
+            let status = try await board.status { $0.isConnected && $0.outbox?.depth == 0 }
             #expect(status.outbox?.dropped == 1)
-            #expect(status.outbox?.depth == 0)
             #expect(!lab.messages.contains { $0.topic.contains("/secret/") })
         }
     }

@@ -56,7 +56,7 @@ struct ProgressTests {
             #expect(try await shown.ended() == 0)
             let last = shown.screen.text.split(separator: "\r").last { !$0.allSatisfy(\.isWhitespace) }
             #expect(last?.contains("broker, registered: yes") == true && last?.contains("waiting") == false)
-            #expect(try await piped.ended(within: 180) == 0)
+            #expect(try await piped.ended() == 0)
             #expect(piped.errors.text.isEmpty, "\(piped.errors.text)")
         }
     }
@@ -96,7 +96,7 @@ struct ProgressTests {
             #expect(sent.screen.text.contains("of 5.7 MiB sent …"), "\(sent.screen.text)")
             for arguments in [download, upload] {
                 let piped = try inPipe(board, arguments)
-                #expect(try await piped.ended(within: 180) == 0)
+                #expect(try await piped.ended() == 0)
                 #expect(piped.errors.text.isEmpty && !piped.output.text.contains("…"), "\(piped.errors.text)")
             }
         }

@@ -8,8 +8,8 @@ import Testing
 struct PromiseTests {
     private static let quiet = "[telemetry]\nenabled = false"
 
-    private func publish(_ text: String, on board: TestBoard) throws -> Int {
-        try LocalRequest.post(
+    private func publish(_ text: String, on board: TestBoard) async throws -> Int {
+        try await LocalRequest.post(
             #"{"topic":"counter","payload":"\#(text)"}"#, to: "/v1/messages", socket: board.socket)
     }
 
@@ -38,7 +38,7 @@ struct PromiseTests {
             let before = try files(of: board)
             // The database, its log, and a segment.
             #expect(before.count == 3)
-            for number in 1...200 { #expect(try publish("\(number)", on: board) == 202) }
+            for number in 1...200 { #expect(try await publish("\(number)", on: board) == 202) }
             #expect(try files(of: board) == before)
             let status = try await board.status()
             #expect(status.outbox?.delivered == 200)
@@ -52,14 +52,14 @@ struct PromiseTests {
         try await withLabAndBoard(settings: Self.quiet) { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
-            #expect(try publish("1", on: board) == 202)
+            #expect(try await publish("1", on: board) == 202)
             await lab.suspendBroker()
             let start = ContinuousClock.now
-            #expect(try publish("2", on: board) == 202)
+            #expect(try await publish("2", on: board) == 202)
             let taken = ContinuousClock.now - start
-            #expect(taken >= .milliseconds(250) && taken < .seconds(10), "\(taken)")
+            #expect(taken >= .milliseconds(250) && taken < .seconds(45), "\(taken)")
             #expect(try await board.status().outbox?.unwritten == 0)
-            for number in 3...5 { #expect(try publish("\(number)", on: board) == 202) }
+            for number in 3...5 { #expect(try await publish("\(number)", on: board) == 202) }
             try await board.stop(SIGKILL)
             await lab.resumeBroker()
             try await board.start()
@@ -81,7 +81,7 @@ struct PromiseTests {
             #expect(
                 try await board.latchkey("status").output.contains(
                     "a power cut loses readings of the last 3600 seconds"))
-            #expect(try publish("1", on: board) == 202)
+            #expect(try await publish("1", on: board) == 202)
             try await board.stop(SIGKILL)
             try await board.start()
             status = try await board.status { $0.outbox?.unwritten ?? 0 >= 1 }

@@ -47,7 +47,7 @@ extension ProxyTests {
                 let text = try #require(prompt["text"] as? String)
                 #expect(text.hasSuffix(" wants to have the access token\(place) as the board for email"), "\(text)")
                 try await answer("never", to: prompt, at: board)
-                _ = try await running.ended(within: 60)
+                _ = try await running.ended()
                 #expect(running.output.text.contains("grants.refused"), "\(running.output.text)")
             }
         }
@@ -135,7 +135,7 @@ extension ProxyTests {
                 first.resetCounts()
                 second.resetCounts()
                 try await answer(choice, to: prompt, at: board)
-                _ = try await running.ended(within: 60)
+                _ = try await running.ended()
                 #expect(running.output.text.contains("grants.account-changed"), "\(running.output.text)")
                 #expect(first.requestCounts[.hello] == nil && second.requestCounts[.hello] == nil)
                 #expect((try await board.ask("grants")["grants"] as? [Any])?.isEmpty == true, "nothing is kept")

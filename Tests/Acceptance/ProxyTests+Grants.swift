@@ -7,7 +7,7 @@ import Testing
 extension ProxyTests {
     @Test("a person is asked about a program that no grant names, and the answer holds once, always or never")
     func asked() async throws {
-        try await Self.withProxy("[programs]\nask_seconds = 60\n") { lab, board, caller in
+        try await Self.withProxy("[programs]\nask_seconds = 600\n") { lab, board, caller in
             func call(_ answer: String) async throws -> String {
                 let command = caller.command(
                     ["-o", "/dev/null", "-w", "%{http_code}", "http://gateway/lab/hello"], as: Self.games)
@@ -20,7 +20,7 @@ extension ProxyTests {
                     ["prompts", "answer", "\(prompt["id"] ?? 0)", "--socket", board.socket]
                         + (answer == "refuse" ? ["--refuse"] : ["--choice", answer]))
                 #expect(answered.status == 0, "\(answered.errors)")
-                _ = try await running.ended(within: 60)
+                _ = try await running.ended()
                 return running.output.text
             }
             #expect(try await call("once") == "200")
@@ -68,7 +68,7 @@ extension ProxyTests {
                 let answered = try await board.latchkey(
                     "prompts", "answer", "\(prompt["id"] ?? 0)", "--choice", answer)
                 #expect(answered.status == 0, "\(answered.errors)")
-                _ = try await running.ended(within: 60)
+                _ = try await running.ended()
                 #expect(running.output.text.contains("gateway.user-required"), "\(running.output.text)")
                 #expect(lab.requestCounts[.hello] == nil)
                 #expect((try await board.ask("grants")["grants"] as? [Any])?.isEmpty == true, "nothing is kept")
@@ -97,7 +97,7 @@ extension ProxyTests {
                 #expect(answered.status == 0, "\(answered.errors)")
             }
             for program in running {
-                _ = try await program.ended(within: 60)
+                _ = try await program.ended()
                 #expect(program.output.text == "200")
             }
         }
@@ -105,7 +105,7 @@ extension ProxyTests {
 
     @Test("a refusal of a program that is given while a person is asked outlasts the answer")
     func refusedMeanwhile() async throws {
-        try await Self.withProxy("[programs]\nask_seconds = 60\n") { lab, board, caller in
+        try await Self.withProxy("[programs]\nask_seconds = 600\n") { lab, board, caller in
             let command = caller.command(
                 ["-o", "/dev/null", "-w", "%{http_code}", "http://gateway/lab/hello"], as: Self.games)
             let running = try RunningProgram(URL(filePath: "/usr/bin/env"), command)
@@ -113,14 +113,14 @@ extension ProxyTests {
             _ = try await board.ask("grants", "allow", "--user", "games", "--never")
             let answered = try await board.latchkey("prompts", "answer", "\(prompt["id"] ?? 0)", "--choice", "once")
             #expect(answered.status == 0, "\(answered.errors)")
-            _ = try await running.ended(within: 60)
+            _ = try await running.ended()
             #expect(running.output.text == "403")
         }
     }
 
     @Test("a person is told which scopes a program asks for, and is not asked for what could not be kept")
     func scopes() async throws {
-        try await Self.withProxy("[programs]\nask_seconds = 60\n") { lab, board, _ in
+        try await Self.withProxy("[programs]\nask_seconds = 600\n") { lab, board, _ in
             chmod(board.socket, 0o666)
             chmod(board.folder.path, 0o755)
             func token(_ scope: String) -> [String] {
@@ -138,7 +138,7 @@ extension ProxyTests {
             let text = try #require(prompt["text"] as? String)
             #expect(text.hasSuffix("wants to have the access token as the board for admin, orders"))
             _ = try await board.latchkey("prompts", "answer", "\(prompt["id"] ?? 0)", "--choice", "never")
-            _ = try await running.ended(within: 60)
+            _ = try await running.ended()
             #expect(running.output.text.contains("grants.refused"))
             // It can be read again.
             try await board.stop(SIGKILL)

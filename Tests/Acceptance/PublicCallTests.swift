@@ -27,7 +27,7 @@ struct PublicCallTests {
                 #expect(result.status == 64)
             }
             let refused = try await Program(url: URL(filePath: "/usr/bin/curl")).run([
-                "-sS", "-m", "60", "--unix-socket", board.socket, "http://localhost/v1/call", "--data-binary",
+                "-sS", "-m", "150", "--unix-socket", board.socket, "http://localhost/v1/call", "--data-binary",
                 #"{"method": "GET", "path": "/lab/hello", "public": true, "as": "user"}"#,
             ])
             #expect(value(try refused.json, "error", "code") as? String == "agent.bad-request")

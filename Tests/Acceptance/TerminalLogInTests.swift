@@ -22,7 +22,7 @@ struct TerminalLogInTests {
 
     @Test("a login at a terminal is let in by a device that scans the code, or by a phone's browser")
     func codes() async throws {
-        let settings = "[login]\npoll_delay_seconds = 0\npoll_seconds = 1"
+        let settings = "[login]\npoll_delay_seconds = 0\npoll_seconds = 1\npoll_limit = 120"
         try await LogInWaysTests().withRegisteredBoard(settings: settings) { lab, board, browser in
             let scanned = try onTerminal(board, "--qr")
             try await lab.authorize(try await address(scanned, "https"), as: "alice")

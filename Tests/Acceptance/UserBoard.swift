@@ -32,7 +32,7 @@ enum UserBoard {
 
     /// The next message at the broker whose topic ends so.
     static func arrival(_ arrivals: AsyncStream<LabMessage>, at topic: String) async throws -> LabMessage {
-        try await Acceptance.within(60, "a message at \(topic)") {
+        try await Acceptance.within(180, "a message at \(topic)") {
             for await message in arrivals where message.topic.hasSuffix(topic) { return message }
             throw Unexpected("the broker's messages ended")
         }

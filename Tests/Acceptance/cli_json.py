@@ -35,7 +35,7 @@ Draft202012Validator.check_schema({"$defs": definitions})
 
 def run(words, daemon=path):
     variables = {**os.environ, "LATCHKEY_SOCKET": daemon, "LATCHKEY_CONFIG": settings}
-    result = subprocess.run([latchkey, *words, "--json"], env=variables, capture_output=True, text=True, timeout=60)
+    result = subprocess.run([latchkey, *words, "--json"], env=variables, capture_output=True, text=True, timeout=150)
     record(words, result)
     return result
 

@@ -225,7 +225,7 @@ def password(address, lab, token):
     """A program's call waits for a one-time password: chosen how, mistyped and typed on the page."""
     def sent():
         request = urllib.request.Request(f"{lab}/api/state", headers={"Authorization": f"Bearer {token}"})
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=150) as answer:
             return json.load(answer)["one_time_passwords"][0]["password"]
 
     with Browser(1280) as browser:
@@ -286,7 +286,7 @@ def open_link(browser):
     browser.until("document.activeElement.id === 'login-link'")
     first, before = browser.call("GET", "/window"), browser.tabs()
     browser.press(ENTER)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 150
     while len(browser.tabs()) == len(before) and time.monotonic() < end:
         time.sleep(0.05)
     browser.show_tab(next(tab for tab in browser.tabs() if tab not in before))
@@ -324,7 +324,7 @@ class Phone(urllib.request.HTTPRedirectHandler):
         for step in [{}, {"username": user, "password": user + "-password", "action": "login"}, {"action": "grant"}]:
             data = urllib.parse.urlencode(form | step).encode() if form is not None else None
             try:
-                with opener.open(url, data, timeout=60) as answer:
+                with opener.open(url, data, timeout=150) as answer:
                     url, page = answer.url, answer.read().decode()
             except urllib.error.HTTPError as error:
                 return error.headers["Location"]

@@ -22,11 +22,11 @@ path, authority, other, token = sys.argv[1:]
 
 class Board(http.client.HTTPConnection):
     def __init__(self):
-        super().__init__("localhost", timeout=60)
+        super().__init__("localhost", timeout=150)
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(60)
+        self.sock.settimeout(150)
         self.sock.connect(path)
 
 

@@ -66,7 +66,7 @@ class Browser:
         if body is not None:
             request.add_header("Content-Type", "application/json")
         try:
-            answer = self.opener.open(request, timeout=30)
+            answer = self.opener.open(request, timeout=150)
         except urllib.error.HTTPError as error:
             if error.code not in (302, 303):
                 sys.exit(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}")
@@ -154,9 +154,9 @@ database = {{ type = "sqlite3" path = "{folder}/glewlwyd.db" }};
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
     process = subprocess.Popen(["glewlwyd", f"--config-file={folder}/glewlwyd.conf"], preexec_fn=end_with_parent)
-    for _ in range(600):
+    for _ in range(3000):
         try:
-            urllib.request.urlopen(base + "/config", timeout=5)
+            urllib.request.urlopen(base + "/config", timeout=150)
             break
         except urllib.error.HTTPError:
             break

@@ -40,7 +40,7 @@ def verify(lab, token, user):
     request = urllib.request.Request(
         f"{lab}/api/mpin/users/{urllib.parse.quote(user, safe='')}/activate", b"{}",
         {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=60):
+    with urllib.request.urlopen(request, timeout=150):
         pass
 
 

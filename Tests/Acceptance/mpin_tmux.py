@@ -13,7 +13,7 @@ import threading
 import urllib.parse
 import urllib.request
 
-PATIENCE = 60  # Seconds, for a machine that does much else.
+PATIENCE = 150  # Seconds, for a machine that does much else.
 PINS = {"alice@lab.example": "90417263", "bob@lab.example": "open, please"}
 WRONG = "90417264"
 

@@ -26,11 +26,11 @@ if len(sys.argv) == 6:
 
 class Proxy(http.client.HTTPConnection):
     def __init__(self):
-        super().__init__("gateway", timeout=60)
+        super().__init__("gateway", timeout=150)
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(60)
+        self.sock.settimeout(150)
         self.sock.connect(path)
 
 
@@ -61,7 +61,7 @@ def storm(count):
 def raw(data):
     """- Returns: the statuses of all answers to these bytes, up to the end of the connection."""
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(60)
+    connection.settimeout(150)
     connection.connect(path)
     answer = b""
     try:

@@ -177,7 +177,7 @@ struct DamageTests {
             #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
 
             rename(path + ".kept", path)
-            let after = try await board.status(within: 60) { $0.outbox?.depth == 0 }
+            let after = try await board.status { $0.outbox?.depth == 0 }
             #expect(after.registration.state == "registered")
             #expect(Self.numbers(at: lab) == Array(1...300))
             #expect(await lab.devices().count == 1)

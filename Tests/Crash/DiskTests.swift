@@ -49,7 +49,7 @@ struct DiskTests {
 
             // And sends what waits, without anybody who frees space.
             try await lab.startBroker()
-            _ = try await board.status(within: 90) { $0.isConnected && $0.outbox?.depth == 0 }
+            _ = try await board.status { $0.isConnected && $0.outbox?.depth == 0 }
             #expect(Set(DamageTests.numbers(at: lab)).isSuperset(of: 1...accepted))
             try await expectTold("full", on: board)
             let late = try await board.latchkey("publish", "--json", "late", "sent by a board with a full disk")
@@ -57,7 +57,7 @@ struct DiskTests {
 
             try disk.limit(0)
             _ = try await board.ask("publish", "counter", "\(accepted + 1)")
-            _ = try await board.status(within: 90) {
+            _ = try await board.status {
                 $0.isConnected && $0.outbox?.depth == 0
             }
             #expect(DamageTests.numbers(at: lab).contains(accepted + 1))
@@ -121,7 +121,7 @@ struct DiskTests {
             try disk.limit(0)
             await lab.resumeBroker()
             _ = try await board.ask("publish", "counter", "3")
-            status = try await board.status(within: 90) { $0.isConnected && $0.outbox?.depth == 0 }
+            status = try await board.status { $0.isConnected && $0.outbox?.depth == 0 }
             #expect(status.outbox?.delivered == 2)
             #expect(Set(DamageTests.numbers(at: lab)).isSuperset(of: [1, 3]))
         }
@@ -143,7 +143,7 @@ struct DiskTests {
             #expect(try await board.latchkey("publish", "--json", "counter", "1").errors.contains("storage.read-only"))
 
             try Self.remount(disk.path, readOnly: false)
-            let after = try await board.status(within: 90) { $0.isConnected }
+            let after = try await board.status { $0.isConnected }
             #expect(after.registration.magIdentifier == enrolled.registration.magIdentifier)
             #expect(try await board.latchkey("publish", "counter", "1").status == 0)
         }

@@ -71,8 +71,8 @@ struct InboxStateTests {
                 let words = isRemoval ? ["remove", "orders", "--yes"] : ["add", "orders", "orders"]
                 let asking = try RunningProgram(
                     Program(name: "latchkey").url, ["inbox"] + words + ["--socket", board.socket])
-                #expect(try await daemon.ended(within: 120) == 128 + SIGKILL)
-                #expect(try await asking.ended(within: 60) != 0)
+                #expect(try await daemon.ended() == 128 + SIGKILL)
+                #expect(try await asking.ended() != 0)
                 board.environment = [:]
                 try await board.start()
                 _ = try await board.status { $0.isConnected }
@@ -183,7 +183,7 @@ struct InboxStateTests {
     }
 
     private func expectKilled(_ daemon: RunningProgram, at state: State, _ board: TestBoard) async throws {
-        #expect(try await daemon.ended(within: 120) == 128 + SIGKILL)
+        #expect(try await daemon.ended() == 128 + SIGKILL)
         #expect(daemon.errors.lines.contains("killed at \(state.point)"))
         board.environment = [:]
     }

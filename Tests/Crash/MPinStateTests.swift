@@ -148,7 +148,7 @@ struct MPinStateTests {
         case .delete: result = try await scene.mpin("user", "delete", "alice")
         }
         #expect(result.status != 0)
-        #expect(try await daemon.ended(within: 60) == 128 + SIGKILL)
+        #expect(try await daemon.ended() == 128 + SIGKILL)
         #expect(daemon.errors.text.contains("killed at \(state.point)\n"))
         board.environment = [:]
         try await board.start()

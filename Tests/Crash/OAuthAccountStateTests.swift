@@ -92,7 +92,7 @@ struct OAuthAccountStateTests {
             status = try await scene.call()
         }
         #expect(status != 0)
-        #expect(try await daemon.ended(within: 60) == 128 + SIGKILL)
+        #expect(try await daemon.ended() == 128 + SIGKILL)
         #expect(daemon.errors.text.contains("killed at \(state)\n"))
 
         board.environment = [:]

@@ -55,7 +55,7 @@ struct ProfileStateTests {
                 try await state.act == .refresh
                 ? board.latchkey("whoami", "--info").status : logIn(user, on: board)
             #expect(status != 0)
-            #expect(try await daemon.ended(within: 60) == 128 + SIGKILL)
+            #expect(try await daemon.ended() == 128 + SIGKILL)
             #expect(daemon.errors.text.contains("killed at \(state.name)\n"))
 
             board.environment = [:]

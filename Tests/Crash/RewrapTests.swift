@@ -19,7 +19,7 @@ struct RewrapTests {
         let credential = "a credential of 32 bytes, no more"
         let answer = try await board.latchkey("vault", "rewrap", "1", "--kind", "systemd-credential", input: credential)
         #expect(answer.status != 0)
-        #expect(try await daemon.ended(within: 60) == 128 + SIGKILL)
+        #expect(try await daemon.ended() == 128 + SIGKILL)
         #expect(daemon.errors.text.contains("killed at \(state)\n"))
 
         let (path, folder) = (board.state.appending(path: "vault.db").path, board.state.path)

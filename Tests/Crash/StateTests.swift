@@ -239,7 +239,7 @@ struct StateTests {
 
     /// A name that nothing comes by, or that is none, shows here: the process would not have died.
     func expectDeath(of daemon: RunningProgram, at state: KilledState) async throws {
-        let status = try await daemon.ended(within: 120)
+        let status = try await daemon.ended()
         #expect(status == 128 + SIGKILL)
         #expect(daemon.errors.lines.contains("killed at \(state.point)"), "\(daemon.errors.lines.suffix(5))")
     }

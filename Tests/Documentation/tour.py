@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECTION = "## Five-minute tour"
 # Commands that run until they are stopped, and what they print when they are ready.
 SERVERS = {"latchkey-lab run": "admin page", "latchkey run": "agent: ready"}
-PATIENCE = 60  # Seconds, for a machine that does much else.
+PATIENCE = 150  # Seconds, for a machine that does much else.
 
 
 def blocks(page):

@@ -8,7 +8,7 @@ import Testing
 @Suite("Return of the network", .timeLimit(.minutes(8)))
 struct NetworkReturnTests {
     /// Without a network the agent makes an attempt each minute: connected within less, it was by the kernel's report.
-    private static let soon = 20.0
+    private static let soon = 45.0
 
     @Test(
         "a board without a network says so, and connects at once when link, carrier or address is back",

@@ -80,7 +80,7 @@ extension Trouble {
             try scene.broker.become(.silent)
         } seen: { scene in
             // Often enough that the board itself is never silent for a keep-alive time.
-            let end = ContinuousClock.now + .seconds(60)
+            let end = ContinuousClock.now + .seconds(180)
             while try LocalStatus.read(scene.board.socket).isConnected {
                 guard ContinuousClock.now < end else { throw Unexpected("the dead connection was not noticed") }
                 try await scene.publish(1)

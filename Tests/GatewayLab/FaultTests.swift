@@ -1,7 +1,8 @@
 import Foundation
-import GatewayLab
 import Groundwork
 import Testing
+
+@testable import GatewayLab
 
 extension GatewayLabTests {
     @Suite("Faults and persistence of the lab")
@@ -111,12 +112,13 @@ extension GatewayLabTests {
                 "lab-data-" + UUID().uuidString
             ).path
             defer { try? FileManager.default.removeItem(atPath: directory) }
-            let first = try await remembered(in: directory)
+            let port = try HeldPort(on: "127.0.0.1")
+            let first = try await remembered(in: directory, at: port)
             let mode = try FileManager.default.attributesOfItem(atPath: directory)[.posixPermissions] as? Int
             #expect(mode == 0o700)
             try await Workshop.open({
                 $0.dataDirectory = directory
-                $0.port = first.port
+                $0.port = port.number
             }) { shop in
                 #expect(shop.lab.caCertificatePEM == first.authority)
                 #expect(await shop.lab.devices().count == 1)
@@ -147,13 +149,16 @@ extension GatewayLabTests {
         }
 
         /// What a first run of a lab leaves behind.
-        private func remembered(in directory: String) async throws -> (
-            port: Int, authority: String, token: String, url: String
+        private func remembered(in directory: String, at port: HeldPort) async throws -> (
+            authority: String, token: String, url: String
         ) {
-            var result = (port: 0, authority: "", token: "", url: "")
-            try await Workshop.open({ $0.dataDirectory = directory }) { shop in
+            var result = (authority: "", token: "", url: "")
+            try await Workshop.open({
+                $0.dataDirectory = directory
+                $0.port = port.number
+            }) { shop in
                 let token = try await shop.accessToken(try await shop.registered())
-                result = (shop.lab.port, shop.lab.caCertificatePEM, token, try await shop.lab.mintEnrollmentURL())
+                result = (shop.lab.caCertificatePEM, token, try await shop.lab.mintEnrollmentURL())
                 #expect(try await shop.curl.send("GET", result.url).status == 200)
             }
             return result

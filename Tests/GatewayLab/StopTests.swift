@@ -24,6 +24,15 @@ extension GatewayLabTests {
             }
         }
 
+        @Test("a lab's ports stay its own while its gateway is suspended and its broker is stopped")
+        func ports() async throws {
+            try await Workshop.open({ $0.broker = true }) { shop in
+                await shop.lab.suspend()
+                await shop.lab.stopBroker()
+                for port in [shop.lab.port, try #require(shop.lab.brokerPort)] { #expect(!Visitors.isFree(port)) }
+            }
+        }
+
         @Test("a stopping lab closes the connections that its broker makes while the gate closes")
         func gateAcceptedDuringStop() async throws {
             try await Workshop.open { shop in
@@ -82,18 +91,31 @@ private final class Visitors: Sendable {
 
     /// Whether the server has closed or reset a connection: it says nothing of its own accord.
     static func isClosedByServer(_ connection: Int32) -> Bool {
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var byte: UInt8 = 0
         return recv(connection, &byte, 1, 0) >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK)
     }
 
-    static func connection(to port: UInt16) -> Int32? {
+    /// Whether another program that has the system choose its port could get this one.
+    static func isFree(_ port: Int) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        return withUnsafePointer(to: address(of: UInt16(port))) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    static func connection(to port: UInt16) -> Int32? { connection(AF_INET, address(of: port)) }
+
+    private static func address(of port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        return connection(AF_INET, address)
+        return address
     }
 
     static func connection(to path: String) -> Int32? {

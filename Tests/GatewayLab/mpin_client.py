@@ -32,7 +32,7 @@ def expect(fact, text):
 def send(method, url, data=None, headers=None, context=None):
     request = urllib.request.Request(url, method=method, data=data, headers=headers or {})
     try:
-        with urllib.request.urlopen(request, timeout=30, context=context) as answer:
+        with urllib.request.urlopen(request, timeout=150, context=context) as answer:
             return Answer(answer.status, answer.read())
     except urllib.error.HTTPError as error:
         return Answer(error.code, error.read())

@@ -189,7 +189,7 @@ def numbers():
 
     def come():
         # All that a browser can do is to poll (MPIN 5.11).
-        end = time.monotonic() + 60
+        end = time.monotonic() + 150
         while poll(waiting)["status"] != "authenticate":
             expect(time.monotonic() < end, "the browser learns of the client")
             time.sleep(0.02)

@@ -23,7 +23,7 @@ struct BadServerReportTests {
                 }
                 let enrolled = try await board.latchkey("enroll", "--json", file.path)
                 #expect(enrolled.status != 0)
-                let status = try await board.status()
+                let status = try await board.status { $0.lastError?.message.contains(words) == true }
                 let doctor = try await board.latchkey("doctor", "--json").json
                 let checks = try #require(doctor["checks"] as? [[String: Any]])
                 let failed = try #require(checks.first { $0["verdict"] as? String == "fail" }, "\(doctor)")

@@ -39,7 +39,7 @@ extension SecretTests {
         let gone = secrets.filter { secret in !needed.contains(secret.forms[0]) && needed.isDisjoint(with: secret.forms)
         }
         let keys = held.filter { KeyReference($0.name) != nil }
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(120)
         while (gone + keys).contains(where: { $0.count(in: image) > 0 }), ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(500))
             image = try MemoryImage(of: process)
@@ -69,7 +69,7 @@ extension SecretTests {
         let path = board.folder.appending(path: "core").path
         func take(of process: pid_t) async throws -> URL? {
             let taking = try RunningProgram(gcore, ["-o", path, "\(process)"])
-            _ = try await taking.ended(within: 60)
+            _ = try await taking.ended()
             let file = URL(filePath: "\(path).\(process)")
             if FileManager.default.fileExists(atPath: file.path) { return file }
             print("gcore took none: \(taking.errors.text.suffix(300))")

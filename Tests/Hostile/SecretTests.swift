@@ -93,8 +93,8 @@ struct SecretTests {
             "authorize", try #require(value(shown, "data", "text") as? String), "--name", "other")
         let question = try #require(try await board.question()["id"])
         _ = try await run(["consent", "grant", "\(question)"], on: board)
-        #expect(try await letting.ended(within: 60) == 0)
-        #expect(try await showing.ended(within: 60) == 0)
+        #expect(try await letting.ended() == 0)
+        #expect(try await showing.ended() == 0)
         // A token that was refused, one that is renewed, faults, and a broker that comes back.
         try await lab.disableTokens()
         for _ in 0..<2 { _ = try await run(["call", "GET", "/lab/hello"], on: board) }
@@ -221,7 +221,7 @@ struct SecretTests {
             }
             // A program that forbids nothing leaves a core here; where it does not, there is nothing to prove.
             let control = try shell(["/bin/sh", "-c", "kill -\(signal) $$"])
-            _ = try await control.ended(within: 60)
+            _ = try await control.ended()
             let canDump = control.errors.text.contains("core dumped")
             let parent = try shell([Self.program.url.path, "run", "--config", board.configuration.path])
             _ = try await parent.errors.line(containing: "agent: ready")
@@ -235,7 +235,7 @@ struct SecretTests {
             let left = try FileManager.default.contentsOfDirectory(atPath: board.folder.path)
             #expect(!left.contains { $0.hasPrefix("core.\(daemon)") })
             print("signal \(signal): a control left \(canDump ? "a" : "no") core, the daemon none")
-            _ = try await parent.ended(within: 60)
+            _ = try await parent.ended()
         } catch {
             try? await board.tearDown()
             throw error

@@ -40,7 +40,7 @@ def fault(text):
         faults.append(text)
 
 
-def connect(limit=60):
+def connect(limit=150):
     made = socket.socket(socket.AF_UNIX)
     made.settimeout(limit)
     while True:
@@ -221,7 +221,7 @@ def heads():
         os.urandom(20_000), b"GET", b"GET /v1/version HTTP/1.1", b"GET  /v1/version  HTTP/1.1\r\nHost: a\r\n\r\n",
         b"SSH-2.0-x\r\n", b"*1\r\n$4\r\nPING\r\n"
     ])
-    is_served(10)
+    is_served(150)
 
 
 # --- Bodies
@@ -326,7 +326,7 @@ def bodies():
         answer = send(request("POST", "/v1/messages", body))
         expect(answer, "body of %d" % count, {413, 409, 400} if count > 1 << 20 else {413, 409, 400, 202},
                has_code=answer.raw != b"")
-    is_served(10)
+    is_served(150)
 
 
 # --- Several requests in one
@@ -387,7 +387,7 @@ def smuggling():
     answers = re.findall(rb"HTTP/1\.1 (\d{3})", send(mixed).raw)
     if answers != [b"400"] * 100 + [b"200"]:
         fault("100 bad requests and a good one: %d answers, %s" % (len(answers), set(answers)))
-    is_served(10)
+    is_served(150)
 
 
 # --- Slow and many
@@ -412,7 +412,7 @@ def slow():
         try:
             stream.sendall(beginning)
             stream.settimeout(0.1)
-            while time.monotonic() - began < 60:
+            while time.monotonic() - began < 150:
                 try:
                     # Waits for an answer, and sends one byte more when there is none.
                     got = stream.recv(65536)
@@ -423,7 +423,7 @@ def slow():
                     return
                 except socket.timeout:
                     stream.sendall(b"a")
-            fault("slow after %r: still there after a minute" % beginning[:20])
+            fault("slow after %r: still there" % beginning[:20])
         except (BrokenPipeError, ConnectionResetError):
             note("closed")
     threads = [threading.Thread(target=trickle, args=[beginnings[n % len(beginnings)]]) for n in range(25)]
@@ -443,10 +443,10 @@ def flood():
     for number in range(1000):
         # Blocking: with a full backlog the kernel lets it wait its turn.
         stream = socket.socket(socket.AF_UNIX)
-        stream.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 60, 0))
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 150, 0))
         stream.connect(path)
         streams.append(stream)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 150
 
     def finish(stream):
         stream.settimeout(max(deadline - time.monotonic(), 0.1))
@@ -464,7 +464,7 @@ def flood():
         stream.close()
     for stream in streams:
         finish(stream)
-    is_served(60)
+    is_served(150)
 
 
 {name: value for name, value in list(globals().items()) if callable(value)}[kind]()

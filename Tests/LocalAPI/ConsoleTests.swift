@@ -175,7 +175,7 @@ struct ConsoleTests {
 
     @Test("a session of the console that nobody uses ends by itself, and with it the listener")
     func idle() async throws {
-        let console = ServedConsole(idle: .milliseconds(200))
+        let console = ServedConsole(idle: .seconds(4))
         let (port, token) = try await console.offer()
         _ = try await Asked.open(port, token)
         // Nothing tells when a port closes; the suite's time limit ends the wait.

@@ -94,7 +94,7 @@ struct RelayTests {
     }
 
     private func curl(_ socket: String, _ arguments: String...) async throws -> String {
-        try await OtherProgram.output(of: ["curl", "-s", "-m", "30", "--unix-socket", socket] + arguments)
+        try await OtherProgram.output(of: ["curl", "-s", "-m", "120", "--unix-socket", socket] + arguments)
     }
 
     @Test("the relay serves its own socket, and reads bodies to their ends though the answer has begun")
@@ -144,7 +144,7 @@ struct RelayTests {
                 let script = """
                     import socket, sys
                     connection = socket.socket(socket.AF_UNIX)
-                    connection.settimeout(20)
+                    connection.settimeout(120)
                     connection.connect(sys.argv[1])
                     connection.sendall(sys.argv[2].encode())
                     answer = b""

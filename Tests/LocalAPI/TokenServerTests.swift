@@ -107,7 +107,7 @@ struct TokenServerTests {
 
     @Test("slow clients of the token listener lose their connections, and the next one gets its answer")
     func slow() async throws {
-        let served = try Served { $0.request = .seconds(1) }
+        let served = try Served { $0.request = .seconds(8) }
         let silent = try RawClient(port: served.port)
         let slow = try RawClient(port: served.port)
         try await slow.write("GET /metrics HTTP/1.1\r\nHost: 127")
@@ -119,7 +119,7 @@ struct TokenServerTests {
 
     @Test("streams of the token listener end when their reader is gone, and when the listener ends")
     func streams() async throws {
-        let served = try Served { $0.request = .seconds(1) }
+        let served = try Served()
         let stream = try RawClient(port: served.port)
         let head =
             "GET /events HTTP/1.1\r\nHost: 127.0.0.1:\(served.port)\r\nAuthorization: Bearer \(Self.token)\r\n\r\n"

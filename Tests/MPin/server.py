@@ -145,7 +145,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     control.update(json.loads(body))
                     changed.notify_all()
                 if parts[-1] == "held":
-                    changed.wait_for(lambda: self.server.held, timeout=60)
+                    changed.wait_for(lambda: self.server.held, timeout=150)
                 return self.send(200, control)
         with changed:
             control["requests"].append({
@@ -154,7 +154,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if control["hold"] == self.endpoint(parts[1:])[0]:
                 self.server.held = True
                 changed.notify_all()
-                changed.wait_for(lambda: control["hold"] is None, timeout=60)
+                changed.wait_for(lambda: control["hold"] is None, timeout=150)
             end = ends.setdefault(parts[0], BackEnd())
             name, rest = self.endpoint(parts[1:])
             status, answer = control["answers"].get(name) or (None, None)

@@ -83,7 +83,7 @@ struct ReceivingOrderTests {
                 assert packet(client)[0] == 0x40
             client.sendall(publish(1001, b"a") + publish(1002, b"b") + publish(1003, b"c"))
             seen = []
-            client.settimeout(5)
+            client.settimeout(60)
             try:
                 for _ in range(3): seen.append(identifier(packet(client)[1]))
             except OSError: pass

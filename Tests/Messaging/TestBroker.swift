@@ -46,6 +46,11 @@ final class TestBroker {
 
     struct BrokerDidNotStart: Error {}
 
+    /// Waits for a line of its log, after those that were waited for before.
+    ///
+    /// - Returns: whether there was one before its end.
+    func says(_ text: String) async -> Bool { await program?.firstLine(containing: text) != nil }
+
     func stop() { program?.stop() }
     func kill() { program?.kill() }
     func freeze() { program?.freeze() }

@@ -109,7 +109,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.count(end if end != "token" else form.get("grant_type", "none"))
         if end == "token":
             with released:
-                released.wait_for(lambda: not control["hold"], timeout=60)
+                released.wait_for(lambda: not control["hold"], timeout=150)
         if control["answer"] and end == "token":
             status, text = control["answer"]
             headers = {"Location": f"{self.base}/elsewhere"} if status in (302, 307, 308) else {}

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 
 /// One request to the local API from this process, for what depends on its moment.
-package final class LocalRequest {
+package final class LocalRequest: Sendable {
     private let descriptor: Int32
     private let path: String
 
     /// - Returns: the status of the answer.
-    package static func post(_ body: String, to path: String, socket: String) throws -> Int {
-        try LocalRequest(posting: body, to: path, socket: socket).status()
+    package static func post(_ body: String, to path: String, socket: String) async throws -> Int {
+        try await LocalRequest(posting: body, to: path, socket: socket).status()
     }
 
     /// Sends it, and does not wait for the answer.
@@ -41,12 +41,19 @@ package final class LocalRequest {
 
     deinit { close(descriptor) }
 
-    /// Waits for the answer.
-    package func status() throws -> Int {
+    /// Waits for the answer, on a thread of its own: the agent may need the tests' threads for it, as it needs a
+    /// broker that asks the lab.
+    package func status() async throws -> Int {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { [self] in continuation.resume(with: Result { try read() }) }
+        }
+    }
+
+    private func read() throws -> Int {
         var answer: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4_096)
         while true {
-            let count = read(descriptor, &piece, piece.count)
+            let count = Glibc.read(descriptor, &piece, piece.count)
             guard count > 0 else { break }
             answer += piece[..<count]
         }

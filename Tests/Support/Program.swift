@@ -143,7 +143,8 @@ package final class RunningProgram: Sendable {
         }
     }
 
-    package func ended(within seconds: Double) async throws -> Int32 {
+    /// Waits for its end; one that does not end in time is killed.
+    package func ended(within seconds: Double = 180) async throws -> Int32 {
         let watchdog = Task { [self] in
             try await Task.sleep(for: .seconds(seconds))
             signal(SIGKILL)
@@ -161,7 +162,7 @@ package final class RunningProgram: Sendable {
     @discardableResult
     package func stop(_ number: Int32 = SIGTERM) async throws -> Int32 {
         signal(number)
-        return try await ended(within: 60)
+        return try await ended()
     }
 }
 

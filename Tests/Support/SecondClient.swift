@@ -30,7 +30,7 @@ package struct SecondClient {
     /// Publishes one message and waits until the broker has taken it.
     package func publish(_ message: String, to topic: String) async throws {
         let run = try RunningProgram(URL(filePath: "/usr/bin/mosquitto_pub"), options + ["-t", topic, "-m", message])
-        let status = try await run.ended(within: 60)
+        let status = try await run.ended()
         guard status == 0 else { throw Unexpected("mosquitto_pub ended with \(status): \(run.errors.text)") }
     }
 

@@ -7,7 +7,7 @@ import time
 import urllib.error
 import urllib.request
 
-PATIENCE = 60  # Seconds, for a machine that does much else.
+PATIENCE = 150  # Seconds, for a machine that does much else.
 
 
 def claim_port():

@@ -89,7 +89,7 @@ struct FollowingTests {
                 Program(name: "latchkey").url,
                 command + (asks ? [] : ["--follow"]) + ["--json", "--socket", socket])
             let shown = asks ? running.errors : running.output
-            try await shown.wait(for: asks ? "Let it in?" : #""asked""#, within: 60)
+            try await shown.wait(for: asks ? "Let it in?" : #""asked""#)
             running.signal(SIGKILL)
             serving.cancel()
             try await serving.value

@@ -16,6 +16,8 @@ actor LabServers {
     /// socket's path has at most 107 bytes.
     private var runFiles: StateKeeper?
     nonisolated let connections = Connections()
+    /// The ports that nobody has chosen.
+    private var held: [HeldPort] = []
     private var listener: HTTPListener?
     private var port: Int
     private(set) var face = ServerFace.genuine
@@ -39,6 +41,7 @@ actor LabServers {
     /// - Throws: ``LabError``
     func openGateway() async throws -> Int {
         guard listener == nil else { return port }
+        if port == 0 { port = try hold() }
         let identity = try authority.identity(for: face, now: clock.now)
         let responder = GatewayResponder(store: store, faults: faults, journal: journal, prefix: configuration.prefix)
         let opened = try await HTTPListener.start(
@@ -46,8 +49,14 @@ actor LabServers {
             tls: try ServerTLS.credentials(identity: identity, authority: authority.certificate),
             connections: connections, logger: logger)
         listener = opened
-        port = opened.port
         return port
+    }
+
+    /// A port that stays the lab's until it stops.
+    private func hold() throws -> Int {
+        let port = try HeldPort(on: configuration.listenAddress)
+        held.append(port)
+        return port.number
     }
 
     func closeGateway() async {
@@ -72,30 +81,20 @@ actor LabServers {
         let gate = BrokerGate(store: store, journal: journal)
         let files = try StateKeeper(directory: "/tmp/latchkey-lab-" + Hex.encode(Random.bytes(8)))
         runFiles = files
-        // A port that was free a moment ago may be taken by now; three times in a row is not an accident.
-        var attempts = configuration.brokerPort == 0 ? 3 : 1
-        while true {
-            attempts -= 1
-            let port =
-                configuration.brokerPort == 0
-                ? try await freePort(on: configuration.listenAddress) : configuration.brokerPort
-            let broker = try Broker(
-                configuration: configuration, port: port, identity: authority.server,
-                authority: authority.certificate, gate: gate, files: files, logger: logger)
-            do {
-                try await broker.start()
-                self.broker = broker
-                return port
-            } catch  where attempts > 0 {
-                continue
-            }
-        }
+        let port = configuration.brokerPort == 0 ? try hold() : configuration.brokerPort
+        let broker = try Broker(
+            configuration: configuration, port: port, identity: authority.server, authority: authority.certificate,
+            gate: gate, files: files, logger: logger)
+        try await broker.start()
+        self.broker = broker
+        return port
     }
 
     func stop() async {
         await closeGateway()
         await broker?.stop()
         broker = nil
+        held = []
         // Nothing in it is needed again; leftover files do no harm.
         if let runFiles { try? FileManager.default.removeItem(atPath: runFiles.directory) }
         runFiles = nil

@@ -11,7 +11,7 @@ struct OtherUser {
             of: ["setpriv", "--reuid=\(uid)", "--regid=\(gid)"]
                 + (groups.isEmpty ? ["--clear-groups"] : ["--groups=\(groups)"])
                 + [
-                    "curl", "-s", "-m", "10", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", socket,
+                    "curl", "-s", "-m", "120", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", socket,
                     "http://localhost\(target)",
                 ])
     }
