@@ -90,10 +90,10 @@ struct TokenLifeTests {
             bench.time.set(by: 86_400)
             try await session.ready()
             bench.time.set(by: -86_400)
-            bench.time.pass(3580)
+            bench.time.pass(3480)
             try await session.ready()
             #expect(bench.count(.token) == 1)
-            bench.time.pass(21)
+            bench.time.pass(121)
             try await session.ready()
             #expect(bench.count(.token) == 2)
         }
