@@ -98,8 +98,8 @@ struct LocationTests {
                 [location]
                 source = "gpsd"
                 gpsd = "127.0.0.1:\(port)"
-                max_age_seconds = 5
-                wait_seconds = 8
+                max_age_seconds = 15
+                wait_seconds = 15
                 """
             try await Self.withBoard(settings: settings) { lab, board in
                 // Nothing is known yet: calls that could do without a location are made without one.
@@ -121,7 +121,7 @@ struct LocationTests {
                 #expect(doctor.contains("gpsd") && !doctor.contains("33.85"))
                 // What was said is forgotten, and the place is another now.
                 try move("48.8584 2.2945")
-                let end = ContinuousClock.now + .seconds(90)
+                let end = ContinuousClock.now + .seconds(180)
                 while try await CallBoard.call(board, "/lab/place/anywhere")["header"] as? String
                     != "48.858400,2.294500", .now < end
                 {}

@@ -43,6 +43,8 @@ struct MetricsTests {
             let following = try board.follow("inbox", "read", "orders", "--follow", "--count", "1")
             #expect(try await following.ended() == 0)
 
+            // Before the figures, as a sensor may be read at any time.
+            let answer = try await curl("--unix-socket", board.socket, "http://localhost/v1/sensors")
             let text = try await board.latchkey("metrics").output
             #expect(text.hasSuffix("\n# EOF\n"))
             let found = try await parsed(text)
@@ -68,7 +70,6 @@ struct MetricsTests {
                 #expect(found[name] ?? -1 >= least, "\(name): \(found[name] as Any)")
             }
             // Each sensor of the board has been read, and has its value in one unit.
-            let answer = try await curl("--unix-socket", board.socket, "http://localhost/v1/sensors")
             let read = try JSONSerialization.jsonObject(with: Data(answer.dropLast("\n200".count).utf8))
             let sensors = try #require(value(read, "readings") as? [[String: Any]])
             #expect(!sensors.isEmpty)

@@ -119,9 +119,11 @@ def serve(folder):
     database = sqlite3.connect(folder / "glewlwyd.db")
     database.executescript(schema.read_text())
     database.close()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    # The system gives its port to nobody who asks for any, and glewlwyd gets it by its number.
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    port = held.getsockname()[1]
     base = f"http://127.0.0.1:{port}"
     (folder / "base").write_text(base)
     modules = "/usr/lib/glewlwyd"

@@ -41,24 +41,29 @@ def place():
     return None if text == "none" else tuple(map(float, text.split()))
 
 
-def free(kind):
-    with socket.socket(socket.AF_INET, kind) as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+def held(kind):
+    """A port that the system gives to nobody who asks for any, and gpsd gets by its number."""
+    found = socket.socket(socket.AF_INET, kind)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    found.bind(("127.0.0.1", 0))
+    return found
 
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-port, feed = free(socket.SOCK_STREAM), free(socket.SOCK_DGRAM)
+holds = held(socket.SOCK_STREAM), held(socket.SOCK_DGRAM)
+port, feed = (one.getsockname()[1] for one in holds)
 gpsd = subprocess.Popen(
     ["gpsd", "-N", "-n", "-b", "-S", str(port), f"udp://127.0.0.1:{feed}"], stdin=subprocess.DEVNULL)
 try:
-    for attempt in range(600):
+    for attempt in range(3000):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 break
         if gpsd.poll() is not None:
             sys.exit(f"gpsd ended with {gpsd.returncode}")
         time.sleep(0.05)
+    # What comes to the port is for gpsd alone.
+    holds[1].close()
     print("port", port, flush=True)
     receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     while True:

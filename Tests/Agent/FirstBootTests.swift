@@ -220,7 +220,7 @@ struct FirstBootHelperTests {
             let socket = "\(folder)/helper.sock"
             let helper = try RunningProgram(URL(filePath: "/usr/bin/python3"), ["-c", script, socket])
             _ = try await helper.output.line(containing: "listening")
-            let answer = await FirstBootHelper.ask(["do": "wipe"], at: socket, patience: .seconds(40))
+            let answer = await FirstBootHelper.ask(["do": "wipe"], at: socket, patience: .seconds(180))
             #expect(answer == ["wiped": ["/a"]])
             #expect(try await helper.ended() == 0)
         }

@@ -34,13 +34,13 @@ struct AgentCutTests {
             }
             try await board.start()
             publisher.allow(200 * Self.cuts)
-            #expect(await publisher.accepted(200 * Self.cuts, standstill: 60), "\(publisher.tally)")
+            #expect(await publisher.accepted(200 * Self.cuts, standstill: 180), "\(publisher.tally)")
             publisher.stop()
             await publisher.ended()
             let status = try await board.drained()
             #expect(status.registration.magIdentifier == identifier)
             try await board.ask("publish", "--raw", "/2.0/client/users/alice/custom/crash/end", "that is all")
-            _ = try await arrivals.output.line(containing: "that is all", silence: 60)
+            _ = try await arrivals.output.line(containing: "that is all", silence: 180)
             try await arrivals.stop(SIGKILL)
             let found = Arrivals(arrivals.output.lines(beginning: "reading "), accepted: publisher.acceptedByTopic)
             print(

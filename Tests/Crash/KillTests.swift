@@ -65,7 +65,7 @@ struct KillTests {
 
             try await board.start()
             publisher.allow(Self.readings)
-            #expect(await publisher.accepted(Self.readings, standstill: 60), "\(publisher.tally)")
+            #expect(await publisher.accepted(Self.readings, standstill: 180), "\(publisher.tally)")
             publisher.stop()
             await publisher.ended()
             let backlog = try await board.status().outbox?.depth ?? 0
@@ -76,7 +76,7 @@ struct KillTests {
             #expect(status.outbox?.setAside == nil)
             #expect(status.registration.magIdentifier == identifier)
             try await board.ask("publish", "--raw", "/2.0/client/users/alice/custom/crash/end", "that is all")
-            _ = try await arrivals.output.line(containing: "that is all", silence: 60)
+            _ = try await arrivals.output.line(containing: "that is all", silence: 180)
             try await arrivals.stop(SIGKILL)
 
             let found = Arrivals(arrivals.output.lines(beginning: "reading "), accepted: publisher.acceptedByTopic)

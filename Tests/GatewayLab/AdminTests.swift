@@ -49,7 +49,7 @@ extension GatewayLabTests {
                         let answer = try await run(
                             "curl",
                             [
-                                "-s", "-i", "--max-time", "10", "-X", method, "-H", "Content-Type: application/json",
+                                "-s", "-i", "--max-time", "120", "-X", method, "-H", "Content-Type: application/json",
                                 "-d", #"{"name":"evil"}"#, "\(shop.lab.adminURL)/api/\(path)",
                             ] + header
                         ).output
@@ -75,7 +75,7 @@ extension GatewayLabTests {
                 let answer = try await run(
                     "setpriv",
                     nobody + [
-                        "curl", "-s", "--max-time", "10", "-H", "Content-Type: application/json", "-d",
+                        "curl", "-s", "--max-time", "120", "-H", "Content-Type: application/json", "-d",
                         #"{"name":"evil","user":"alice"}"#, "\(shop.lab.adminURL)/api/clients",
                     ]
                 ).output
@@ -161,7 +161,7 @@ extension GatewayLabTests {
                 let script = """
                     api=\(shop.lab.adminURL)/api
                     token='Authorization: Bearer \(shop.lab.adminToken)'
-                    exec 3< <(exec curl -sN --max-time 15 -H "$token" $api/events)
+                    exec 3< <(exec curl -sN --max-time 120 -H "$token" $api/events)
                     read -r first <&3; echo "$first"
                     curl -s -o /dev/null -H "$token" -H 'Content-Type: application/json' -d '{}' $api/enrollments
                     while read -r line <&3; do case $line in event:*) echo "$line"; break;; esac; done
@@ -173,7 +173,7 @@ extension GatewayLabTests {
         }
 
         private func ask(_ shop: Workshop, _ arguments: [String]) async throws -> String {
-            try await run("curl", ["-s", "--max-time", "10"] + shop.adminHeader + arguments).output
+            try await run("curl", ["-s", "--max-time", "120"] + shop.adminHeader + arguments).output
         }
 
         private func post(_ shop: Workshop, _ path: String, _ input: JSON, method: String = "POST") async throws -> JSON

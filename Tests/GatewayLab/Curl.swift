@@ -34,7 +34,7 @@ struct Curl: Sendable {
         let id = UUID().uuidString
         let (head, content) = ("\(directory)/\(id).head", "\(directory)/\(id).body")
         var arguments = [
-            "-sS", "--http1.1", "--max-time", "20", "-X", method, "-D", head, "-o", content, "--cacert",
+            "-sS", "--http1.1", "--max-time", "120", "-X", method, "-D", head, "-o", content, "--cacert",
             try authorityFile(),
         ]
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {

@@ -156,9 +156,9 @@ extension GatewayLabTests {
                 let attempt = try await shop.attempt(board.client)
                 let code = try await shop.code(attempt, by: phone)
                 let poll = try #require(attempt.provider("qrcode")?.pollURL)
-                shop.lab.advanceClock(by: .seconds(90))
+                shop.lab.advanceClock(by: .seconds(61))
                 #expect(try await shop.curl.send("GET", poll).json["code"]?.string == code)
-                shop.lab.advanceClock(by: .seconds(30))
+                shop.lab.advanceClock(by: .seconds(60))
                 #expect(try await shop.curl.send("GET", poll).errorCode == "3000110")
                 #expect(try await shop.redeem(code, attempt, on: board).errorCode == "3003113")
             }

@@ -25,6 +25,8 @@ struct LabTests {
                 with: [DevelopmentKeyFile(folder.appending(path: "vault.key").path)], creating: true)
             var configuration = MPinConfiguration(url: lab.mpinURL)
             configuration.authorities = lab.caCertificatePEM
+            // What is in memory between the steps of a login outlives those of a slow machine.
+            try await lab.changeMPinPolicy { ($0.passLife, $0.verdictLife) = (3600, 3600) }
             let accounts = MPinBackends(vault: vault, client: HTTPClient()) { Date() }
             outcome = .success(try await test(lab, accounts, configuration))
             await vault.close()

@@ -96,7 +96,9 @@ struct ConsentPromptTests: ConsentSuite {
             #expect(await asking.value.decision == (isGranted ? .granted(by: .button) : .refused(by: .user("root"))))
             clock.move(by: .seconds(60))
         }
-        #expect(recorder.log.entries.count { if case .consentAnswered = $0 { true } else { false } } == 50)
+        let isAnswer = { @Sendable (event: ProximityEvent) in if case .consentAnswered = event { true } else { false } }
+        try await recorder.log.wait(50, for: isAnswer)
+        #expect(recorder.log.entries.count(where: isAnswer) == 50)
     }
 
     @Test(

@@ -111,8 +111,8 @@ struct LoginTests {
         try await recorder.log.wait(2) { $0.state == .deviceDetected }
         await clock.advance(by: .seconds(2))
         #expect(try await login.value == "alice")
-        let failed = recorder.log.entries.first { $0.name == "proximity.device-failed" }
-        #expect(failed?.numbers?.ios == 650_016)
+        let failed = try await recorder.log.wait { $0.name == "proximity.device-failed" }
+        #expect(failed.numbers?.ios == 650_016)
     }
 
     @Test("a login nearby scans again when nobody could be reached, and asks nobody a third time")

@@ -4,6 +4,7 @@ import Glibc
 import Groundwork
 import LocalAPI
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import latchkey
@@ -111,24 +112,24 @@ struct OutputTests {
     private func shell(_ line: String, _ arguments: [String], output: FileHandle? = nil) async throws -> Ended {
         let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
         let program = URL(filePath: bundle).deletingLastPathComponent().appending(path: "latchkey").path
-        let (process, out, errors) = (Process(), Pipe(), Pipe())
+        let (process, out, errors) = (Process(), try PrivatePipe(), try PrivatePipe())
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", line, program] + arguments
-        process.standardOutput = output ?? out.fileHandleForWriting
-        process.standardError = errors
+        process.standardOutput = output ?? out.writing
+        process.standardError = errors.writing
         let (ends, continuation) = AsyncStream.makeStream(of: Int32.self)
         process.terminationHandler = {
             continuation.yield($0.terminationReason == .exit ? $0.terminationStatus : 128 + $0.terminationStatus)
             continuation.finish()
         }
         try process.run()
-        try out.fileHandleForWriting.close()
+        for pipe in [out, errors] { try pipe.writing.close() }
         var status: Int32 = -1
         for await value in ends { status = value }
         // Both are shorter than what a pipe holds.
         return Ended(
-            status: status, output: Array(try out.fileHandleForReading.readToEnd() ?? Data()),
-            errors: String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self))
+            status: status, output: Array(try out.reading.readToEnd() ?? Data()),
+            errors: String(decoding: try errors.reading.readToEnd() ?? Data(), as: UTF8.self))
     }
 
     /// An agent with one message in the inbox `orders`.
@@ -182,9 +183,9 @@ struct OutputTests {
             #expect(asJSON.status == 74)
             #expect(asJSON.errors.contains(#""code":"output.broken""#))
             for line in [#"exec "$0" "$@""#, #"trap "" PIPE; exec "$0" "$@""#] {
-                let pipe = Pipe()
-                try pipe.fileHandleForReading.close()
-                let ended = try await shell(line, read + [socket], output: pipe.fileHandleForWriting)
+                let pipe = try PrivatePipe()
+                try pipe.reading.close()
+                let ended = try await shell(line, read + [socket], output: pipe.writing)
                 #expect(ended.status != 0)
                 #expect(ended.errors == "")
             }

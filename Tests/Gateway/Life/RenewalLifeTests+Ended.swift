@@ -10,13 +10,13 @@ import Testing
 extension RenewalLifeTests {
     @Test("renewal of a certificate that has ended since is tried at the next use, however recent a failed attempt")
     func ended() async throws {
-        try await withBench({ $0.lives.deviceCertificate = 20 }) { bench in
+        try await withBench({ $0.lives.deviceCertificate = 28 }) { bench in
             let session = bench.session()
             bench.lab.inject(Fault(.status(503), at: .renewal, times: 1))
             try await session.ready()
             // Shorter than the pause after a failure, and no call that could be answered …206 is made.
-            bench.time.pass(25)
-            bench.lab.advanceClock(by: .seconds(25))
+            bench.time.pass(29)
+            bench.lab.advanceClock(by: .seconds(29))
             _ = try await session.accessToken()
             #expect(bench.count(.renewal) == 2)
             #expect(try #require(await session.status().certificate).notAfter > bench.time.clock())
