@@ -99,7 +99,9 @@ public actor OAuthAccounts {
         }
         request.body = server.registration(named: registration.clientName, key).bytes
         let response = try await OAuthAccount.send(request, by: client, to: endpoint)
-        guard response.isSuccess else { throw OAuthAccount.failure(response, of: endpoint) }
+        guard response.isSuccess, OAuthRefusals().refusal(in: response) == nil else {
+            throw OAuthAccount.failure(response, of: endpoint)
+        }
         let answer = try OAuthAccount.read(endpoint) { () throws(AnswerFault) in
             try ClientRegistration(response.body)
         }

@@ -184,7 +184,9 @@ extension OAuthAccount {
         if !scope.isEmpty { form.add("scope", scope) }
         let endpoint = Self.name(.deviceAuthorization)
         let response = try await post(.deviceAuthorization, form, [])
-        guard response.status == 200 else { throw Self.failure(response, of: endpoint) }
+        guard response.status == 200, OAuthRefusals().refusal(in: response) == nil else {
+            throw Self.failure(response, of: endpoint)
+        }
         return try Self.read(endpoint) { () throws(AnswerFault) in try DeviceAuthorization(response.body) }
     }
 
