@@ -1,3 +1,4 @@
+import Cryptography
 import Groundwork
 import OAuth
 
@@ -28,6 +29,8 @@ public enum OAuthAccountError: Explained, Equatable {
     /// The answer belongs to another login.
     case stateMismatch
     case idTokenInvalid(reason: String)
+    /// The server signs id_tokens in a way that cannot be verified here.
+    case idTokenUnsupported(algorithms: [String])
     case noSuchLogIn
     case deviceCodeExpired
     case deviceDenied
@@ -97,6 +100,12 @@ public enum OAuthAccountError: Explained, Equatable {
             Explanation(
                 "oauth.id-token-invalid", .refused, "the server's id_token is not accepted: \(reason)",
                 remedy: "check this board's clock, the client id and the issuer")
+        case .idTokenUnsupported(let algorithms):
+            Explanation(
+                "oauth.id-token-unsupported", .refused,
+                "the server signs id_tokens with \(algorithms.joined(separator: " or ")), which cannot be verified here",
+                remedy: "let its administrator choose RS256, PS256, ES256 or EdDSA for this client; or use it without the "
+                    + "scope openid")
         case .noSuchLogIn:
             Explanation(
                 "oauth.no-such-log-in", .notFound, "no such login is in progress", remedy: "begin again")
@@ -123,20 +132,25 @@ public enum OAuthAccountError: Explained, Equatable {
         .refused(endpoint: "ENDPOINT", OAuthRefusal(status: 400, error: "ERROR", text: "TEXT")),
         .noAnswer(endpoint: "ENDPOINT", status: 502), .endpointMissing("ENDPOINT"), .loginRequired(account: "NAME"),
         .wrongGrant(account: "NAME", grant: "GRANT"), .browserAnswerInvalid(reason: "REASON"), .stateMismatch,
-        .idTokenInvalid(reason: "REASON"), .noSuchLogIn, .deviceCodeExpired, .deviceDenied,
+        .idTokenInvalid(reason: "REASON"), .idTokenUnsupported(algorithms: ["ALGORITHM"]), .noSuchLogIn, .deviceCodeExpired, .deviceDenied,
         .hostNotAllowed(host: "HOST"), .userMismatch,
     ]
 }
 
 extension IDTokenFault {
     /// Completes a sentence about the id_token.
-    var reason: String {
+    ///
+    /// - Parameter expected: values of claims that may be told.
+    func reason(of token: String, _ expected: [String: String]) -> String {
         switch self {
-        case .malformed: "it is not a signed token"
-        case .algorithmUnsupported: "it is signed with neither ES256, RS256 nor HS256"
-        case .signatureInvalid: "no published key has signed it"
-        case .expired: "it has ended"
-        case .claimRefused(let claim): "its \(claim) is not as required"
+        case .malformed: return "it is not a signed token"
+        case .algorithmUnsupported(let name): return "it is signed with \(name)"
+        case .signatureInvalid: return "no published key has signed it"
+        case .expired: return "it has ended"
+        case .claimRefused(let claim):
+            guard let wanted = expected[claim] else { return "its \(claim) is not as required" }
+            let found = JWS.claims(of: token)?[claim].map { DisplayText.oneLine($0.string ?? $0.text, limit: 256) }
+            return "its \(claim) is \(found ?? "missing"), not \(wanted)"
         }
     }
 }

@@ -67,7 +67,9 @@ public actor OAuthAccounts {
     ) async throws -> OAuthAccount {
         var server = given
         if let issuer = server.issuer {
-            server.adopt(try await Discovery(client: client, server: server, clock: clock).metadata(of: issuer))
+            let metadata = try await Discovery(client: client, server: server, clock: clock).metadata(of: issuer)
+            server.adopt(metadata)
+            try server.check(signing: metadata.idTokenAlgorithms)
         }
         let keys = vault.keys(of: AccountRecords.scope(of: name))
         // An earlier attempt may have left one.

@@ -43,4 +43,70 @@ struct DialectTests {
             try await account.beginDevice()
         }
     }
+
+    // MARK: id_tokens
+
+    /// Answers with an id_token that this key signed.
+    private func answers(
+        _ server: ChosenServer, keys: [PrivateKey], signer: PrivateKey, id: String? = nil, claims: [String: JSON] = [:]
+    ) throws -> [String: JSON] {
+        let base: [String: JSON] = ["iss": .string(server.base), "aud": "board-7", "sub": "u1", "exp": 4_102_444_800]
+        let token = try JWS.sign(
+            JSON.object(base.merging(claims) { $1 }).bytes, algorithm: .RS256, key: .key(signer), keyID: id)
+        let published = keys.enumerated().map { index, key in
+            JSONWebKey.json(of: key.publicKey, id: "key-\(index)", algorithm: .RS256)
+        }
+        var answer = ChosenServer.token
+        answer["id_token"] = .string(token)
+        return ["POST /token": ["json": .object(answer)], "GET /keys": ["json": ["keys": .array(published)]]]
+    }
+
+    @Test("an id_token that names no key is tried with each published key of its kind")
+    func noKeyID() async throws {
+        let keys = try [
+            PrivateKey(generating: .p256), PrivateKey(generating: .rsa(bits: 2048)),
+            PrivateKey(generating: .rsa(bits: 2048)),
+        ]
+        let (server, account) = try await ChosenServer.canned(scope: "openid")
+        try await server.can(try answers(server, keys: keys, signer: keys[2]))
+        #expect(try await account.logInByDevice().subject == "u1")
+        try await server.can(try answers(server, keys: Array(keys.prefix(2)), signer: keys[2]))
+        await #expect(throws: OAuthAccountError.idTokenInvalid(reason: "no published key has signed it")) {
+            try await account.logInByDevice()
+        }
+    }
+
+    @Test("an id_token of another issuer or client is refused with both names")
+    func otherClaims() async throws {
+        let key = try PrivateKey(generating: .rsa(bits: 2048))
+        let (server, account) = try await ChosenServer.canned(scope: "openid")
+        for (claims, reason) in [
+            (["iss": "https://other.example"], "its iss is https://other.example, not \(server.base)"),
+            (["aud": "board-8"], "its aud is board-8, not board-7"),
+        ] as [([String: JSON], String)] {
+            try await server.can(try answers(server, keys: [key], signer: key, claims: claims))
+            await #expect(throws: OAuthAccountError.idTokenInvalid(reason: reason)) {
+                try await account.logInByDevice()
+            }
+        }
+    }
+
+    @Test("a server that signs id_tokens in no way that can be verified is refused before anybody logs in")
+    func unknownAlgorithm() async throws {
+        let server = try await ChosenServer.start()
+        let description = ChosenServer.description(["id_token_signing_alg_values_supported": ["ES256K", "HS512"]])
+        try await server.can(description: description)
+        await #expect(throws: OAuthAccountError.idTokenUnsupported(algorithms: ["ES256K", "HS512"])) {
+            try await server.cannedAccount(scope: "openid")
+        }
+        // Without OpenID Connect there is none to verify.
+        let account = try await server.cannedAccount(scope: "orders")
+        var answer = ChosenServer.token
+        let header = Base64.encode(Array(#"{"alg":"ES256K"}"#.utf8), alphabet: .urlSafe)
+        answer["id_token"] = .string(header + ".e30.e30")
+        try await server.can(["POST /token": ["json": .object(answer)]], description: description)
+        await #expect(throws: OAuthAccountError.idTokenUnsupported(algorithms: ["ES256K"])) {
+            try await account.logInByDevice()
+        }
+    }
 }

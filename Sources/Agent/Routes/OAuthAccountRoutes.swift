@@ -127,7 +127,7 @@ extension RequestBody {
         server.secret = try optionalString("clientSecret").map { SecretBytes(utf8: $0) }
         let preset = server.secret == nil ? ServerConfiguration.Authentication.none : .basic
         server.authentication = try choice("authentication") ?? preset
-        server.algorithm = try choice("algorithm") ?? .ES256
+        server.algorithm = try choice("algorithm", of: JWS.Algorithm.ofOwnKeys) ?? .ES256
         server.grant = try choice("grant") ?? .authorizationCode
         server.scope = try optionalString("scope") ?? ""
         server.redirectURI = try optionalString("redirectURI") ?? server.redirectURI
@@ -156,12 +156,12 @@ extension RequestBody {
         return registration
     }
 
-    private func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ member: String
+    private func choice<Choice: RawRepresentable<String> & CaseIterable & Equatable>(
+        _ member: String, of choices: [Choice] = Array(Choice.allCases)
     ) throws(AgentError) -> Choice? {
         guard let text = try optionalString(member) else { return nil }
-        guard let choice = Choice(rawValue: text) else {
-            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let choice = Choice(rawValue: text), choices.contains(choice) else {
+            let names = choices.map(\.rawValue).joined(separator: ", ")
             throw .badRequest(member: member, fault: "is none of \(names)")
         }
         return choice
@@ -198,7 +198,8 @@ extension Schema {
             "authentication": .string(
                 "of the client; client_secret_basic where there is a secret, else none",
                 choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
-            "algorithm": .string("of signatures by the client's key; ES256 unless given", choices: ["ES256", "RS256"]),
+            "algorithm": .string("of signatures by the client's key; ES256 unless given",
+                choices: JWS.Algorithm.ofOwnKeys.map(\.rawValue)),
             "grant": .string(
                 "authorization_code unless given", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
             "scope": .string("with blanks between"),

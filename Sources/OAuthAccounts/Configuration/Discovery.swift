@@ -70,6 +70,16 @@ extension ServerConfiguration {
         namesIssuerInAnswers = metadata.namesIssuerInAnswers
     }
 
+    /// What would be refused after a person has agreed is refused before.
+    ///
+    /// - Parameter announced: how the server says that it signs id_tokens.
+    func check(signing announced: [String]) throws(OAuthAccountError) {
+        guard isOpenID, !announced.isEmpty,
+            idTokenAlgorithms.isDisjoint(with: announced.compactMap(JWS.Algorithm.init))
+        else { return }
+        throw .idTokenUnsupported(algorithms: announced)
+    }
+
     /// Whether the grant's assertions are made here.
     var needsKeyForGrant: Bool { grant == .jwtBearer && subject != nil }
 

@@ -62,6 +62,15 @@ public struct ServerConfiguration: Sendable {
     /// Whether tokens are obtained without a person.
     public var isUnattended: Bool { grant == .clientCredentials || grant == .jwtBearer && key != nil }
 
+    /// How id_tokens may be signed. The secret signs only where there is one; without it only a published key can have
+    /// signed.
+    var idTokenAlgorithms: Set<JWS.Algorithm> {
+        secret == nil ? JWS.Algorithm.ofPublicKeys : JWS.Algorithm.ofPublicKeys.union([.HS256])
+    }
+
+    /// Whether OpenID Connect is spoken, so that id_tokens come.
+    var isOpenID: Bool { Scope.words(scope).contains("openid") }
+
     /// - Throws: ``OAuthAccountError/configurationInvalid(reason:)``
     func check() throws(OAuthAccountError) {
         func refuse(_ reason: String) -> OAuthAccountError { .configurationInvalid(reason: reason) }
