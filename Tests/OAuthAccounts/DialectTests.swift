@@ -109,4 +109,24 @@ struct DialectTests {
             try await account.logInByDevice()
         }
     }
+
+    // MARK: Answers on their way
+
+    @Test("an answer that a proxy has compressed is read, within the limit of its decoded size")
+    func gzip() async throws {
+        var description = try #require(ChosenServer.description().object)
+        description["gzip"] = true
+        let (server, account) = try await ChosenServer.canned(description: .object(description))
+        try await account.logInByDevice()
+        try await server.can([
+            "POST /token": ["text": .string(String(repeating: "x", count: 600_000)), "gzip": true]
+        ])
+        await #expect(throws: HTTPError.responseTooLarge(url: "\(server.base)/token", limit: JSONAnswer.limit)) {
+            try await account.logInByDevice()
+        }
+        try await server.can(["POST /token": ["text": "x", "headers": ["Content-Encoding": "own"]]])
+        await #expect(throws: HTTPError.bodyUndecodable(url: "\(server.base)/token")) {
+            try await account.logInByDevice()
+        }
+    }
 }

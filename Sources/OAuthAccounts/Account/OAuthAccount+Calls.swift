@@ -30,6 +30,8 @@ extension OAuthAccount {
     ) async throws -> HTTPResponse {
         var request = try Self.request(method, address, server, judgedAt: clock)
         request.responseLimit = HTTPRequest.defaultResponseLimit
+        // The program gets what the API sent.
+        request.decodesBody = false
         request.headers = headers
         request.headers.set("Authorization", "Bearer \(token.value.exposedText())")
         request.body = body

@@ -98,6 +98,7 @@ extension OAuthAccount {
         request.timeout = timeout
         request.handshakeTimeout = timeout
         request.responseLimit = JSONAnswer.limit
+        request.decodesBody = true
         return request
     }
 
