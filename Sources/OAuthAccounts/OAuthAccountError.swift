@@ -1,4 +1,5 @@
 import Cryptography
+import FoundationEssentials
 import Groundwork
 import OAuth
 
@@ -18,6 +19,8 @@ public enum OAuthAccountError: Explained, Equatable {
     case refused(endpoint: String, OAuthRefusal)
     /// Something that is not the server answered, or the server failed.
     case noAnswer(endpoint: String, status: Int)
+    /// The server wants no request at an endpoint before this time.
+    case notYet(endpoint: String, until: Date)
     /// The server has no such endpoint.
     case endpointMissing(String)
     /// There is no valid token, and only a person can obtain one.
@@ -74,6 +77,11 @@ public enum OAuthAccountError: Explained, Equatable {
             Explanation(
                 "oauth.no-answer", .unreachable, "the \(endpoint) answered with status \(status) and no reason",
                 remedy: "try again; if it persists, check the server and what is in front of it")
+        case .notYet(let endpoint, let time):
+            Explanation(
+                "oauth.not-yet", .temporary,
+                "the \(endpoint) wants no request before \(time.formatted(.iso8601)), and gets none",
+                remedy: "try again then; if it persists, ask the server's administrator how often it may be asked")
         case .endpointMissing(let endpoint):
             Explanation(
                 "oauth.endpoint-missing", .conflict, "the server has no \(endpoint)",
@@ -130,7 +138,8 @@ public enum OAuthAccountError: Explained, Equatable {
         .metadataInvalid(issuer: "URL", reason: "REASON"), .issuerWrong(expected: "URL"),
         .redirected(endpoint: "ENDPOINT"), .answerInvalid(endpoint: "ENDPOINT", reason: "REASON"),
         .refused(endpoint: "ENDPOINT", OAuthRefusal(status: 400, error: "ERROR", text: "TEXT")),
-        .noAnswer(endpoint: "ENDPOINT", status: 502), .endpointMissing("ENDPOINT"), .loginRequired(account: "NAME"),
+        .noAnswer(endpoint: "ENDPOINT", status: 502),
+        .notYet(endpoint: "ENDPOINT", until: Date(timeIntervalSince1970: 1_800_000_000)), .endpointMissing("ENDPOINT"), .loginRequired(account: "NAME"),
         .wrongGrant(account: "NAME", grant: "GRANT"), .browserAnswerInvalid(reason: "REASON"), .stateMismatch,
         .idTokenInvalid(reason: "REASON"), .idTokenUnsupported(algorithms: ["ALGORITHM"]), .noSuchLogIn, .deviceCodeExpired, .deviceDenied,
         .hostNotAllowed(host: "HOST"), .userMismatch,

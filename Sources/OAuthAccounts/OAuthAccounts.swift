@@ -18,13 +18,13 @@ public actor OAuthAccounts {
     }
 
     private let vault: Vault
-    private let client: HTTPClient
+    private let client: ServerClient
     private let clock: @Sendable () -> Date
     private let opened = OpenedOnce<OAuthAccount>()
 
     public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
         self.vault = vault
-        self.client = client
+        self.client = ServerClient(client, clock: clock)
         self.clock = clock
     }
 

@@ -129,4 +129,68 @@ struct DialectTests {
             try await account.logInByDevice()
         }
     }
+
+    // MARK: Retry-After
+
+    private func code(_ work: () async throws -> Void) async -> String? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return Explanation(of: error).code
+        }
+    }
+
+    @Test("a poll for a device waits as long as the server says")
+    func retryAfterPoll() async throws {
+        let (server, account) = try await ChosenServer.canned([
+            "POST /token": [
+                ["status": 429, "headers": ["Retry-After": "4"], "text": "too many requests"],
+                ["json": .object(ChosenServer.token)],
+            ]
+        ])
+        let took = try await ContinuousClock().measure { try await account.logInByDevice() }
+        #expect(took > .seconds(4.5))
+        #expect(try await server.count("POST /token") == 2)
+    }
+
+    @Test("no request goes to an endpoint before the time that its server named, whoever asks")
+    func retryAfterRefresh() async throws {
+        let (server, account) = try await ChosenServer.canned()
+        var answer = ChosenServer.token
+        answer["refresh_token"] = "REFRESH-1"
+        let busy: JSON = ["status": 429, "headers": ["Retry-After": "60"], "text": "too many requests"]
+        try await server.can(["POST /token": [["json": .object(answer)], busy]])
+        try await account.logInByDevice()
+        let accounts = server.accounts(ahead: 7200)
+        let later = try #require(try await accounts.account("cloud"))
+        for _ in 0..<3 {
+            #expect(await code { _ = try await later.token() } == "oauth.not-yet")
+            #expect(await code { _ = try await later.beginDevice() } == nil)
+        }
+        #expect(try await server.count("POST /token") == 2)
+        #expect(await later.lastFailure?.error.message.contains("token_endpoint wants no request before") == true)
+        // The other accounts of the board, and those that are to be made.
+        try await server.can(description: ["status": 503, "headers": ["Retry-After": "60"], "text": "busy"])
+        var configuration = ServerConfiguration()
+        (configuration.issuer, configuration.clientID) = (server.base, "board-7")
+        for _ in 0..<3 {
+            #expect(
+                await code { _ = try await accounts.add("other", configuration, registration: nil) } == "oauth.not-yet")
+        }
+        #expect(try await server.count(ChosenServer.well) == 2)
+    }
+
+    @Test(
+        "Retry-After is a number of seconds or a date, an hour at most, and only of an answer that refuses by it",
+        arguments: [
+            (429, "10", 10.0), (503, "Fri, 15 Jan 2027 08:00:30 GMT", 30), (429, "1e9", 3600), (429, "0", nil),
+            (503, "-5", nil), (429, "soon", nil), (429, "Fri, 15 Jan 2027 07:59:59 GMT", nil), (200, "10", nil),
+            (429, "nan", nil),
+        ] as [(Int, String, Double?)])
+    func retryAfterValue(status: Int, text: String, seconds: Double?) {
+        let response = HTTPResponse(status: status, headers: ["Retry-After": text])
+        let noon = Date(timeIntervalSince1970: 1_800_000_000)
+        #expect(ServerClient.pause(after: response, now: noon) == seconds)
+    }
 }

@@ -35,7 +35,7 @@ extension OAuthAccount {
         request.headers = headers
         request.headers.set("Authorization", "Bearer \(token.value.exposedText())")
         request.body = body
-        return try await client.send(request)
+        return try await client.http.send(request)
     }
 
     private func resource(_ target: String) throws(OAuthAccountError) -> String {

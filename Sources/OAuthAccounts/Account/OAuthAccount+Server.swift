@@ -102,8 +102,10 @@ extension OAuthAccount {
         return request
     }
 
-    static func send(_ request: HTTPRequest, by client: HTTPClient, to endpoint: String) async throws -> HTTPResponse {
-        var response = try await client.send(request)
+    static func send(
+        _ request: HTTPRequest, by client: ServerClient, to endpoint: String
+    ) async throws -> HTTPResponse {
+        var response = try await client.send(request, to: endpoint)
         guard !(300..<400).contains(response.status) else { throw OAuthAccountError.redirected(endpoint: endpoint) }
         if !response.isSuccess {
             response.body = SecretEchoes.oauth.removed(from: response.body, of: request)

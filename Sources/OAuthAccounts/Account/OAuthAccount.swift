@@ -19,7 +19,7 @@ public actor OAuthAccount {
 
     public nonisolated let name: String
     nonisolated let vault: Vault
-    nonisolated let client: HTTPClient
+    nonisolated let client: ServerClient
     nonisolated let clock: @Sendable () -> Date
     private nonisolated let flights = SingleFlight<Flight>()
     private static let start = ContinuousClock.now
@@ -36,7 +36,7 @@ public actor OAuthAccount {
     var begun: [BegunLogIn] = []
 
     init(
-        name: String, server: ServerConfiguration, holding: AccountHolding, vault: Vault, client: HTTPClient,
+        name: String, server: ServerConfiguration, holding: AccountHolding, vault: Vault, client: ServerClient,
         clock: @escaping @Sendable () -> Date
     ) {
         self.name = name

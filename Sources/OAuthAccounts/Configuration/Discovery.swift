@@ -7,7 +7,7 @@ import Vault
 
 /// Reads a server's description of itself (RFC 8414 section 3, OpenID Connect Discovery section 4).
 struct Discovery {
-    let client: HTTPClient
+    let client: ServerClient
     /// For its authorities.
     let server: ServerConfiguration
     let clock: @Sendable () -> Date
@@ -20,8 +20,11 @@ struct Discovery {
                 return try await metadata(at: address, of: issuer)
             } catch let error as OAuthAccountError {
                 // A server may have only one of the two. One that is described wrongly is not asked again.
-                if case .issuerWrong = error { throw error }
-                fault = error
+                // One that wants no request now is not asked for the other.
+                switch error {
+                case .issuerWrong, .notYet: throw error
+                default: fault = error
+                }
             }
         }
         throw fault
