@@ -193,4 +193,23 @@ struct DialectTests {
         let noon = Date(timeIntervalSince1970: 1_800_000_000)
         #expect(ServerClient.pause(after: response, now: noon) == seconds)
     }
+
+    // MARK: Lives of tokens
+
+    @Test("a token without an end, or with an end of 0 seconds, is used and has no end that is told")
+    func noExpiry() async throws {
+        for expiry in [nil, 0] as [JSON?] {
+            var answer = ChosenServer.token
+            answer["expires_in"] = expiry
+            let (_, account) = try await ChosenServer.canned(["POST /token": ["json": .object(answer)]])
+            try await account.logInByDevice()
+            let token = try await account.token()
+            #expect(token.value.exposedText() == "ACCESS-1" && !token.isEndKnown)
+            #expect(await account.tokens().map(\.lifeLeft) == [nil])
+        }
+        let (_, account) = try await ChosenServer.canned()
+        try await account.logInByDevice()
+        #expect(try await account.token().isEndKnown)
+        #expect(await account.tokens().first?.lifeLeft.map { $0 > 3500 } == true)
+    }
 }

@@ -173,8 +173,8 @@ extension Schema {
         object(
             [
                 "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
-                "expiresAt": .time("end of its life"), "scope": .string("with blanks between"),
-            ], required: ["accessToken", "expiresAt", "scope"])
+                "expiresAt": .time(endOfToken), "scope": .string("with blanks between"),
+            ], required: ["accessToken", "scope"])
     }
 
     fileprivate static var deviceCode: Schema {
@@ -234,8 +234,8 @@ extension Schema {
             of: .object(
                 [
                     "scope": .string("with blanks between"),
-                    "lifeLeft": .integer("in seconds; negative when it has ended"),
+                    "lifeLeft": .integer("in seconds; negative when it has ended; not where the server does not say"),
                     "canBeRefreshed": .boolean("without a person"),
-                ], required: ["scope", "lifeLeft", "canBeRefreshed"]), "at an OAuth server, one for each scope")
+                ], required: ["scope", "canBeRefreshed"]), "at an OAuth server, one for each scope")
     }
 }

@@ -78,9 +78,10 @@ public actor OAuthAccount {
     private func shown(_ entry: TokenList.Entry) -> AccessToken { entry.access.token(at: clock(), uptime: uptime) }
 
     /// What is held, for a person: nothing secret.
-    public func tokens() -> [(scope: String, lifeLeft: Double, canBeRefreshed: Bool)] {
+    public func tokens() -> [(scope: String, lifeLeft: Double?, canBeRefreshed: Bool)] {
         holding.tokens.entries.map {
-            ($0.access.scope, ($0.access.deadline - uptime) / .seconds(1), $0.refresh != nil)
+            let left = $0.access.isEndKnown ? ($0.access.deadline - uptime) / .seconds(1) : nil
+            return ($0.access.scope, left, $0.refresh != nil)
         }
     }
 

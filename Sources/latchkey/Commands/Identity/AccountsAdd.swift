@@ -138,12 +138,12 @@ extension Accounts {
         fields.add("public key", server["publicKey"]?.text)
         for resource in server["resources"]?.array ?? [] { fields.add("resource", resource.string) }
         for token in account["tokens"]?.array ?? [] {
-            let left = token["lifeLeft"]?.integer ?? 0
+            let left = token["lifeLeft"]?.integer
+            let life = left.map { $0 > 0 ? "valid for \($0) s" : "ended" } ?? "its end is not known"
             let scope = token["scope"]?.string.flatMap { $0.isEmpty ? nil : out.shown($0) }
             fields.add(
                 "token",
-                "\(scope ?? "no scope"), "
-                    + (left > 0 ? "valid for \(left) s" : "ended")
+                "\(scope ?? "no scope"), \(life)"
                     + (token["canBeRefreshed"]?.bool == true ? ", can be refreshed" : ""))
         }
         fields.add("user", account["user"]?["userName"]?.string.map(out.shown))
