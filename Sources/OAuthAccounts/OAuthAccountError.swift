@@ -25,6 +25,8 @@ public enum OAuthAccountError: Explained, Equatable {
     case endpointMissing(String)
     /// There is no valid token, and only a person can obtain one.
     case loginRequired(account: String)
+    /// The same, because the server does not take the refresh token any more.
+    case refreshRefused(account: String, error: String, text: String?, afterLostAnswer: Bool)
     /// The account has another grant.
     case wrongGrant(account: String, grant: String)
     /// The address at which a browser ended is not the answer.
@@ -91,6 +93,13 @@ public enum OAuthAccountError: Explained, Equatable {
                 "oauth.login-required", .unconfigured,
                 "the account \(account) has no token for this, and nobody is asked",
                 remedy: "log in: latchkey login --account \(account)")
+        case .refreshRefused(let account, let error, let text, let isAfterLostAnswer):
+            Explanation(
+                "oauth.refresh-refused", .unconfigured,
+                "the server does not renew the token of the account \(account) any more: "
+                    + "\(error)\(text.map { " (\($0))" } ?? "")"
+                    + (isAfterLostAnswer ? ", after an answer to an earlier renewal was lost" : ""),
+                remedy: "log in again: latchkey login --account \(account)")
         case .wrongGrant(let account, let grant):
             Explanation(
                 "oauth.wrong-grant", .conflict, "the account \(account) logs in by \(grant)",
@@ -140,6 +149,7 @@ public enum OAuthAccountError: Explained, Equatable {
         .refused(endpoint: "ENDPOINT", OAuthRefusal(status: 400, error: "ERROR", text: "TEXT")),
         .noAnswer(endpoint: "ENDPOINT", status: 502),
         .notYet(endpoint: "ENDPOINT", until: Date(timeIntervalSince1970: 1_800_000_000)), .endpointMissing("ENDPOINT"), .loginRequired(account: "NAME"),
+        .refreshRefused(account: "NAME", error: "ERROR", text: "TEXT", afterLostAnswer: true),
         .wrongGrant(account: "NAME", grant: "GRANT"), .browserAnswerInvalid(reason: "REASON"), .stateMismatch,
         .idTokenInvalid(reason: "REASON"), .idTokenUnsupported(algorithms: ["ALGORITHM"]), .noSuchLogIn, .deviceCodeExpired, .deviceDenied,
         .hostNotAllowed(host: "HOST"), .userMismatch,

@@ -20,9 +20,15 @@ public actor OAuthAccounts {
     private let vault: Vault
     private let client: ServerClient
     private let clock: @Sendable () -> Date
+    private let onLogInNeeded: @Sendable (String, OAuthAccountError) -> Void
     private let opened = OpenedOnce<OAuthAccount>()
 
-    public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
+    /// - Parameter onLogInNeeded: called with the name of an account whose refresh token was refused, once for each.
+    public init(
+        vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date,
+        onLogInNeeded: @escaping @Sendable (String, OAuthAccountError) -> Void = { _, _ in }
+    ) {
+        self.onLogInNeeded = onLogInNeeded
         self.vault = vault
         self.client = ServerClient(client, clock: clock)
         self.clock = clock
@@ -52,7 +58,9 @@ public actor OAuthAccounts {
             }
             holding = try AccountHolding(document, of: name, at: clock(), uptime: OAuthAccount.uptime)
         }
-        return OAuthAccount(name: name, server: server, holding: holding, vault: vault, client: client, clock: clock)
+        return OAuthAccount(
+            name: name, server: server, holding: holding, vault: vault, client: client, clock: clock
+        ) { [onLogInNeeded] in onLogInNeeded(name, $0) }
     }
 
     /// Makes an account: asks the server for its description, and for a client if there is none yet.

@@ -3,6 +3,7 @@ import Foundation
 import Groundwork
 import HTTPClient
 import OAuth
+import Synchronization
 import TestSupport
 import Testing
 
@@ -211,5 +212,39 @@ struct DialectTests {
         try await account.logInByDevice()
         #expect(try await account.token().isEndKnown)
         #expect(await account.tokens().first?.lifeLeft.map { $0 > 3500 } == true)
+    }
+
+    @Test("a refresh token that is refused after a lost answer is told so, once as an event, until somebody logs in")
+    func lostAnswer() async throws {
+        let (server, account) = try await ChosenServer.canned()
+        var answer = ChosenServer.token
+        answer["refresh_token"] = "REFRESH-1"
+        let first: JSON = ["json": .object(answer)]
+        try await server.can([
+            "POST /token": [
+                first, ["status": 504, "text": "no answer in time"],
+                ["status": 400, "json": ["error": "invalid_grant", "error_description": "it was used before"]], first,
+            ]
+        ])
+        try await account.logInByDevice()
+        let told = Mutex<[OAuthAccountError]>([])
+        // The answer is remembered as lost across restarts, and so is the refusal.
+        func reopened() async throws -> OAuthAccount {
+            let accounts = server.accounts(ahead: 7200) { name, error in
+                if name == "cloud" { told.withLock { $0.append(error) } }
+            }
+            return try #require(try await accounts.account("cloud"))
+        }
+        await #expect(throws: OAuthAccountError.noAnswer(endpoint: "token_endpoint", status: 504)) {
+            try await reopened().token()
+        }
+        let refused = OAuthAccountError.refreshRefused(
+            account: "cloud", error: "invalid_grant", text: "it was used before", afterLostAnswer: true)
+        for _ in 0..<3 { await #expect(throws: refused) { try await reopened().token() } }
+        #expect(told.withLock { $0 } == [refused])
+        let later = try await reopened()
+        try await later.logInByDevice()
+        #expect(try await later.token().value.exposedText() == "ACCESS-1")
+        await #expect(throws: OAuthAccountError.loginRequired(account: "cloud")) { try await later.token(scope: "c") }
     }
 }
