@@ -12,7 +12,9 @@ public enum OAuthAccountError: Explained, Equatable {
     /// The server's own description is missing or wrong.
     case metadataInvalid(issuer: String, reason: String)
     /// The description, or an answer, is of another server.
-    case issuerWrong(expected: String)
+    ///
+    /// - Parameter found: what it calls itself, if it does.
+    case issuerWrong(expected: String, found: String?)
     /// The server answered a request to an endpoint with the address of another.
     case redirected(endpoint: String)
     case answerInvalid(endpoint: String, reason: String)
@@ -58,10 +60,12 @@ public enum OAuthAccountError: Explained, Equatable {
             Explanation(
                 "oauth.metadata-invalid", .invalidAnswer, "\(issuer) does not describe itself: \(reason)",
                 remedy: "check the issuer; or name its endpoints: latchkey accounts add --help")
-        case .issuerWrong(let expected):
+        case .issuerWrong(let expected, let found):
             Explanation(
-                "oauth.issuer-wrong", .refused, "the answer is from another server than \(expected)",
-                remedy: "check the issuer, letter by letter; if it is right, the connection may be intercepted")
+                "oauth.issuer-wrong", .refused,
+                "the answer is from another server than \(expected): "
+                    + (found.map { "it calls itself \(DisplayText.oneLine($0, limit: 512))" } ?? "it does not say which"),
+                remedy: Self.remedy(issuer: expected, found: found))
         case .redirected(let endpoint):
             Explanation(
                 "oauth.redirected", .refused, "the \(endpoint) sends this board to another address",
@@ -142,9 +146,21 @@ public enum OAuthAccountError: Explained, Equatable {
         }
     }
 
+    /// What to do about a server that calls itself otherwise.
+    private static func remedy(issuer expected: String, found: String?) -> String {
+        guard let found else { return "begin again; if it persists, the connection may be intercepted" }
+        if found == expected + "/" || found + "/" == expected {
+            return "if that is the server that is meant, give the issuer as it writes it: --issuer \(found)"
+        }
+        if found.contains("{") {
+            return "the server has many tenants: give the issuer of one, with its id in place of what is in braces"
+        }
+        return "check the issuer, letter by letter; if it is right, the connection may be intercepted"
+    }
+
     public static let examples: [OAuthAccountError] = [
         .configurationInvalid(reason: "REASON"), .recordInvalid(account: "NAME"),
-        .metadataInvalid(issuer: "URL", reason: "REASON"), .issuerWrong(expected: "URL"),
+        .metadataInvalid(issuer: "URL", reason: "REASON"), .issuerWrong(expected: "URL", found: "URL"),
         .redirected(endpoint: "ENDPOINT"), .answerInvalid(endpoint: "ENDPOINT", reason: "REASON"),
         .refused(endpoint: "ENDPOINT", OAuthRefusal(status: 400, error: "ERROR", text: "TEXT")),
         .noAnswer(endpoint: "ENDPOINT", status: 502),

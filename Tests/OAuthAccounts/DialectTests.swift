@@ -247,4 +247,27 @@ struct DialectTests {
         #expect(try await later.token().value.exposedText() == "ACCESS-1")
         await #expect(throws: OAuthAccountError.loginRequired(account: "cloud")) { try await later.token(scope: "c") }
     }
+
+    // MARK: Issuers
+
+    @Test(
+        "a server that calls itself otherwise is refused with both names, and with what to type",
+        arguments: [
+            ("", "BASE/", "--issuer BASE/"), ("/common/v2.0", "BASE/{tenantid}/v2.0", "many tenants"),
+            ("", "https://other.example", "intercepted"),
+        ])
+    func otherIssuer(path: String, found: String, remedy: String) async throws {
+        let server = try await ChosenServer.start()
+        try await server.can([
+            "GET \(path)/.well-known/openid-configuration": ChosenServer.description(["issuer": .string(found)])
+        ])
+        let (issuer, name) = (server.base + path, found.replacing("BASE", with: server.base))
+        let error = await #expect(throws: OAuthAccountError.issuerWrong(expected: issuer, found: name)) {
+            try await server.cannedAccount { $0.issuer = issuer }
+        }
+        let explanation = try #require(error?.explanation)
+        #expect(explanation.message.contains(issuer) && explanation.message.contains("calls itself \(name)"))
+        #expect(explanation.remedy?.contains(remedy.replacing("BASE", with: server.base)) == true)
+        #expect((explanation.remedy?.contains("intercepted") == true) == (remedy == "intercepted"))
+    }
 }

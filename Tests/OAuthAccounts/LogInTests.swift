@@ -34,9 +34,12 @@ struct LogInTests {
             // Any page can send these, and they end nothing.
             (try answer(begun.url, ["state": nil, "code": nil, "error": "access_denied"]), .stateMismatch),
             (try answer(begun.url, ["state": "another", "code": nil, "error": "access_denied"]), .stateMismatch),
-            (try answer(begun.url, ["iss": "\(server.base)/good"]), .issuerWrong(expected: issuer)),
+            (
+                try answer(begun.url, ["iss": "\(server.base)/good"]),
+                .issuerWrong(expected: issuer, found: "\(server.base)/good")
+            ),
             // The server announces that it names itself (RFC 9207 section 2.4).
-            (try answer(begun.url, [:]), .issuerWrong(expected: issuer)),
+            (try answer(begun.url, [:]), .issuerWrong(expected: issuer, found: nil)),
             (
                 "https://elsewhere.example/callback?code=c&state=s",
                 .browserAnswerInvalid(reason: "the server leads browsers to another address")

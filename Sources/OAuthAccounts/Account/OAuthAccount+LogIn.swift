@@ -159,7 +159,7 @@ extension OAuthAccount {
         guard state == logIn.proof.state else { throw .stateMismatch }
         guard let expected = server.issuer else { return }
         guard issuer == expected || issuer == nil && !server.namesIssuerInAnswers else {
-            throw .issuerWrong(expected: expected)
+            throw .issuerWrong(expected: expected, found: issuer)
         }
     }
 

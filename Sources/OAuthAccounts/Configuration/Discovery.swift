@@ -12,7 +12,7 @@ struct Discovery {
     let server: ServerConfiguration
     let clock: @Sendable () -> Date
 
-    /// - Throws: ``OAuthAccountError/issuerWrong(expected:)`` if the description is of another server
+    /// - Throws: ``OAuthAccountError/issuerWrong(expected:found:)`` if the description is of another server
     func metadata(of issuer: String) async throws -> ServerMetadata {
         var fault: any Error = OAuthAccountError.metadataInvalid(issuer: issuer, reason: "its address is not usable")
         for address in try Self.addresses(of: issuer) {
@@ -44,7 +44,9 @@ struct Discovery {
             throw OAuthAccountError.metadataInvalid(issuer: issuer, reason: error.reason)
         }
         // RFC 8414 section 3.3: identical, not only equivalent.
-        guard metadata.issuer == issuer else { throw OAuthAccountError.issuerWrong(expected: issuer) }
+        guard metadata.issuer == issuer else {
+            throw OAuthAccountError.issuerWrong(expected: issuer, found: metadata.issuer)
+        }
         return metadata
     }
 
