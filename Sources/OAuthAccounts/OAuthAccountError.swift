@@ -15,6 +15,8 @@ public enum OAuthAccountError: Explained, Equatable {
     ///
     /// - Parameter found: what it calls itself, if it does.
     case issuerWrong(expected: String, found: String?)
+    /// The server describes endpoints that nothing is sent to, each with its address.
+    case endpointsUnusable([String])
     /// The server answered a request to an endpoint with the address of another.
     case redirected(endpoint: String)
     case answerInvalid(endpoint: String, reason: String)
@@ -66,6 +68,12 @@ public enum OAuthAccountError: Explained, Equatable {
                 "the answer is from another server than \(expected): "
                     + (found.map { "it calls itself \(DisplayText.oneLine($0, limit: 512))" } ?? "it does not say which"),
                 remedy: Self.remedy(issuer: expected, found: found))
+        case .endpointsUnusable(let endpoints):
+            Explanation(
+                "oauth.endpoints-unusable", .refused,
+                "the server names addresses that are not https: \(endpoints.joined(separator: ", "))",
+                remedy: "let its administrator set its public address, which servers behind a proxy do not know; or name "
+                    + "each endpoint as others reach it: --endpoint NAME=https://…")
         case .redirected(let endpoint):
             Explanation(
                 "oauth.redirected", .refused, "the \(endpoint) sends this board to another address",
@@ -161,7 +169,7 @@ public enum OAuthAccountError: Explained, Equatable {
     public static let examples: [OAuthAccountError] = [
         .configurationInvalid(reason: "REASON"), .recordInvalid(account: "NAME"),
         .metadataInvalid(issuer: "URL", reason: "REASON"), .issuerWrong(expected: "URL", found: "URL"),
-        .redirected(endpoint: "ENDPOINT"), .answerInvalid(endpoint: "ENDPOINT", reason: "REASON"),
+        .endpointsUnusable(["ENDPOINT URL"]), .redirected(endpoint: "ENDPOINT"), .answerInvalid(endpoint: "ENDPOINT", reason: "REASON"),
         .refused(endpoint: "ENDPOINT", OAuthRefusal(status: 400, error: "ERROR", text: "TEXT")),
         .noAnswer(endpoint: "ENDPOINT", status: 502),
         .notYet(endpoint: "ENDPOINT", until: Date(timeIntervalSince1970: 1_800_000_000)), .endpointMissing("ENDPOINT"), .loginRequired(account: "NAME"),

@@ -76,7 +76,7 @@ public actor OAuthAccounts {
         var server = given
         if let issuer = server.issuer {
             let metadata = try await Discovery(client: client, server: server, clock: clock).metadata(of: issuer)
-            server.adopt(metadata)
+            try server.adopt(metadata, registers: registration != nil)
             try server.check(signing: metadata.idTokenAlgorithms)
         }
         let keys = vault.keys(of: AccountRecords.scope(of: name))

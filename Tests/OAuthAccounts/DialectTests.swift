@@ -270,4 +270,35 @@ struct DialectTests {
         #expect(explanation.remedy?.contains(remedy.replacing("BASE", with: server.base)) == true)
         #expect((explanation.remedy?.contains("intercepted") == true) == (remedy == "intercepted"))
     }
+
+    // MARK: Endpoints
+
+    @Test("plain http endpoints that a grant needs are all named, and those that it does not need are left out")
+    func plainEndpoints() async throws {
+        let server = try await ChosenServer.start()
+        let inner = "http://id.internal.example:8080"
+        let others: [String: JSON?] = ["jwks_uri": .string(inner + "/keys"), "userinfo_endpoint": .string(inner + "/me")]
+        let withToken = others.merging(["token_endpoint": .string(inner + "/token")]) { $1 }
+        try await server.can(description: ChosenServer.description(withToken))
+        let named = ["token_endpoint \(inner)/token", "jwks_uri \(inner)/keys", "userinfo_endpoint \(inner)/me"]
+        await #expect(throws: OAuthAccountError.endpointsUnusable(named)) { try await server.cannedAccount() }
+        // What a person names stands in for what the server names.
+        let account = try await server.cannedAccount { $0.endpoints = [.token: server.base + "/token"] }
+        try await account.logInByDevice()
+
+        try await server.can(description: ChosenServer.description(others))
+        await #expect(throws: OAuthAccountError.endpointsUnusable(Array(named.dropFirst()))) {
+            try await server.cannedAccount(scope: "openid")
+        }
+        let other = try await server.accounts()
+        try await other.remove("cloud", force: true)
+        // An id_token that nobody asked for is not read without keys.
+        var answer = ChosenServer.token
+        answer["id_token"] = "e30.e30.e30"
+        try await server.can(
+            ["POST /token": ["json": .object(answer)]], description: ChosenServer.description(others))
+        let plain = try await server.cannedAccount()
+        try await plain.logInByDevice()
+        await #expect(throws: OAuthAccountError.endpointMissing("userinfo_endpoint")) { try await plain.userInfo() }
+    }
 }

@@ -14,8 +14,11 @@ extension OAuthAccount {
             guard nonce == nil else { throw OAuthAccountError.idTokenInvalid(reason: "there is none") }
             return nil
         }
-        // Without an issuer nothing of it could be checked, so nothing of it is used.
-        guard let issuer = server.issuer else { return nil }
+        // Without an issuer nothing of it could be checked, so nothing of it is used; and one that nobody asked for does
+        // not end a login where there are no keys.
+        guard let issuer = server.issuer, nonce != nil || server.isOpenID || server.endpoints[.keys] != nil else {
+            return nil
+        }
         do {
             try await check(token, issuer, answer, nonce)
         } catch let fault as IDTokenFault {

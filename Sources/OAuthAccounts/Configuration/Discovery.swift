@@ -66,20 +66,34 @@ struct Discovery {
 
 extension ServerConfiguration {
     /// Takes over what the server says of itself; what a person named stays.
-    mutating func adopt(_ metadata: ServerMetadata) {
+    ///
+    /// - Parameter registers: whether a client is asked for.
+    /// - Throws: ``OAuthAccountError/endpointsUnusable(_:)`` if one of them is needed; else they are left out.
+    mutating func adopt(_ metadata: ServerMetadata, registers: Bool) throws(OAuthAccountError) {
+        var unusable: [ServerMetadata.Endpoint] = []
         for endpoint in ServerMetadata.Endpoint.allCases where endpoints[endpoint] == nil {
             // What refuses such clients is as good as missing: a public client can often not revoke.
-            guard metadata.takes(authentication.rawValue, at: endpoint) else { continue }
-            endpoints[endpoint] = metadata[endpoint]
+            guard metadata.takes(authentication.rawValue, at: endpoint), let address = metadata[endpoint] else {
+                continue
+            }
+            if WebAddress(address) == nil { unusable.append(endpoint) } else { endpoints[endpoint] = address }
         }
         namesIssuerInAnswers = metadata.namesIssuerInAnswers
+        let needed = neededEndpoints + (isOpenID ? [.keys] : []) + (registers ? [.registration] : [])
+        guard needed.contains(where: unusable.contains) else { return }
+        throw .endpointsUnusable(
+            unusable.map { "\($0.rawValue) \(DisplayText.oneLine(metadata[$0] ?? "", limit: 256))" })
     }
 
     /// What would be refused after a person has agreed is refused before.
     ///
     /// - Parameter announced: how the server says that it signs id_tokens.
     func check(signing announced: [String]) throws(OAuthAccountError) {
-        guard isOpenID, !announced.isEmpty,
+        guard isOpenID else { return }
+        guard secret != nil || endpoints[.keys] != nil else {
+            throw .endpointMissing(ServerMetadata.Endpoint.keys.rawValue)
+        }
+        guard !announced.isEmpty,
             idTokenAlgorithms.isDisjoint(with: announced.compactMap(JWS.Algorithm.init))
         else { return }
         throw .idTokenUnsupported(algorithms: announced)

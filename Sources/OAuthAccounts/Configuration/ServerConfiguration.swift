@@ -104,7 +104,7 @@ public struct ServerConfiguration: Sendable {
         }
     }
 
-    private var neededEndpoints: [ServerMetadata.Endpoint] {
+    var neededEndpoints: [ServerMetadata.Endpoint] {
         switch grant {
         case .authorizationCode: [.authorization, .token]
         case .implicit: [.authorization]
