@@ -301,4 +301,24 @@ struct DialectTests {
         try await plain.logInByDevice()
         await #expect(throws: OAuthAccountError.endpointMissing("userinfo_endpoint")) { try await plain.userInfo() }
     }
+
+    @Test("an assertion by which the client proves itself is for the issuer, or for whom a person says")
+    func audience() async throws {
+        let (server, account) = try await ChosenServer.canned { $0.authentication = .privateKey }
+        try await account.logInByDevice()
+        let second = try await server.account("second") { own in
+            (own.issuer, own.authentication, own.grant) = (server.base, .privateKey, .deviceCode)
+            own.audience = "https://id.example/token"
+        }
+        try await second.logInByDevice()
+        // A server that was described by hand has no issuer.
+        let third = try await server.account("third", grant: .clientCredentials) { own in
+            (own.issuer, own.authentication) = (nil, .privateKey)
+            own.endpoints = [.token: server.base + "/token"]
+        }
+        _ = try await third.token()
+        let sent = try await server.control()["forms"]?.array?.filter { $0["to"] == "POST /token" }
+        let audiences = sent?.compactMap { $0["client_assertion"]?.string }.map { JWS.claims(of: $0)?["aud"]?.string }
+        #expect(audiences == [server.base, "https://id.example/token", server.base + "/token"])
+    }
 }

@@ -200,7 +200,9 @@ struct LogInTests {
             (server.authentication, server.secret, server.subject) = (.privateKey, nil, "alice")
         }
         _ = try await account.token()
-        for (field, subject) in [("assertion", "alice"), ("client_assertion", "board")] {
+        for (field, subject, audience) in [
+            ("assertion", "alice", "/good/token"), ("client_assertion", "board", "/good"),
+        ] {
             let text = try #require(try await server.form(field))
             let token = try JWS.Token(compact: text)
             let jwk = try #require(try await account.publicKey())
@@ -208,7 +210,7 @@ struct LogInTests {
             try token.verify(with: .key(try #require(keys.candidates(of: token.keyID).first)))
             let claims = try JSON(parsing: token.payload)
             #expect(claims["iss"] == "board" && claims["sub"] == .string(subject))
-            #expect(claims["aud"] == .string(server.base + "/good/token"))
+            #expect(claims["aud"] == .string(server.base + audience))
             let now = Date().timeIntervalSince1970
             let (issued, ends) = (try #require(claims["iat"]?.number), try #require(claims["exp"]?.number))
             // A server whose clock is a minute early or late accepts it.

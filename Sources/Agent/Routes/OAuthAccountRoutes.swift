@@ -133,6 +133,7 @@ extension RequestBody {
         server.redirectURI = try optionalString("redirectURI") ?? server.redirectURI
         server.authorities = try optionalString("authorities")
         server.subject = try optionalString("subject")
+        server.audience = try optionalString("audience")
         for (name, value) in self["endpoints"]?.object ?? [:] {
             guard let endpoint = ServerMetadata.Endpoint(rawValue: name), let address = value.string else {
                 throw .badRequest(member: "endpoints", fault: "has an endpoint that is not known")
@@ -207,6 +208,9 @@ extension Schema {
             "resources": .array(of: .string("an address"), "where tokens may be sent; the first is the base of paths"),
             "authorities": .string("certificates in PEM; without them, those that the system trusts"),
             "subject": .string("in whose name the board signs assertions, for the grant jwt_bearer"),
+            "audience": .string(
+                "whom assertions by the client's key are for; the issuer unless given, and the token endpoint for the "
+                    + "grant jwt_bearer and where the server does not describe itself"),
             "register": .boolean("whether the server is asked for a client (RFC 7591)"),
             "registrationToken": Schema.string("the initial access token, where registration needs one").asSensitive,
         ]

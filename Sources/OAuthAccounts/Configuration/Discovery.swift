@@ -79,6 +79,7 @@ extension ServerConfiguration {
             if WebAddress(address) == nil { unusable.append(endpoint) } else { endpoints[endpoint] = address }
         }
         namesIssuerInAnswers = metadata.namesIssuerInAnswers
+        isIssuerAudience = true
         let needed = neededEndpoints + (isOpenID ? [.keys] : []) + (registers ? [.registration] : [])
         guard needed.contains(where: unusable.contains) else { return }
         throw .endpointsUnusable(

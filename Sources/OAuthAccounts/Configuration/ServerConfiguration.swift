@@ -53,6 +53,11 @@ public struct ServerConfiguration: Sendable {
     public var resources: [String] = []
     /// In whose name assertions are made with the key; `nil` means the client's own.
     public var subject: String?
+    /// Whom assertions are for, if a person has said so.
+    public var audience: String?
+    /// Whether the assertions by which the client authenticates are for the issuer, which only that server takes, and not
+    /// for its token endpoint.
+    var isIssuerAudience = false
     /// Manages a registration that the board made (RFC 7592).
     public var registrationToken: SecretBytes?
     public var registrationAddress: String?
@@ -78,6 +83,7 @@ public struct ServerConfiguration: Sendable {
         guard scope.utf8.count <= 4096, scope.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw refuse("the scope is not printable")
         }
+        if let audience, !HTTPHeaders.isPlainValue(audience) { throw refuse("the audience is not printable") }
         for (endpoint, text) in endpoints where WebAddress(text) == nil {
             throw refuse("\(endpoint.rawValue) is neither an https address nor one of this machine")
         }

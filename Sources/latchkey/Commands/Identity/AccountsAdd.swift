@@ -43,6 +43,11 @@ extension Accounts {
         @Option(help: ArgumentHelp("Trust only these certificates, a PEM file.", valueName: "file")) var authorities:
             String?
         @Option(help: "In whose name the board signs assertions, for the grant jwt_bearer.") var subject: String?
+        @Option(
+            help: ArgumentHelp(
+                "Whom assertions by the client's key are for, where the server does not take its issuer.",
+                valueName: "url"))
+        var audience: String?
         @Flag(help: "Register the board as a client (RFC 7591).") var register = false
         @Flag(help: "Read the token for the registration from standard input, its first line.")
         var registrationTokenStdin = false
@@ -64,6 +69,7 @@ extension Accounts {
             let texts = [
                 "issuer": issuer, "clientID": clientID, "authentication": authentication, "algorithm": algorithm,
                 "grant": grant, "scope": scope, "redirectURI": redirectURI, "subject": subject,
+                "audience": audience,
             ]
             for (member, text) in texts { body[member] = text.map(JSON.string) }
             if !resource.isEmpty { body["resources"] = .array(resource.map(JSON.string)) }
