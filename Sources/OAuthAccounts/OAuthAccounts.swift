@@ -13,6 +13,8 @@ public actor OAuthAccounts {
         public var clientName = ""
         /// The initial access token, if the server demands one (RFC 7591 section 3).
         public var token: SecretBytes?
+        /// Whether the way to authenticate is chosen among those that the server offers.
+        public var choosesAuthentication = false
 
         public init() {}
     }
@@ -76,6 +78,9 @@ public actor OAuthAccounts {
         var server = given
         if let issuer = server.issuer {
             let metadata = try await Discovery(client: client, server: server, clock: clock).metadata(of: issuer)
+            if registration?.choosesAuthentication == true {
+                try server.chooseAuthentication(of: metadata.tokenAuthentications)
+            }
             try server.adopt(metadata, registers: registration != nil)
             try server.check(signing: metadata.idTokenAlgorithms)
         }
@@ -87,18 +92,29 @@ public actor OAuthAccounts {
             key = try await keys.make(server.algorithm == .RS256 ? .rsa(bits: 2048) : .p256, label: "client")
             server.key = key?.reference
         }
-        if let registration { try await register(&server, registration, key) }
-        try server.check()
-        killPoint("oauth-account-answered")
-        try await vault.commit([AccountRecords.change(server, of: name), AccountRecords.addition(of: name)])
+        let answer = try await register(&server, registration, key)
+        do {
+            if let answer { try server.take(answer) }
+            try server.check()
+            killPoint("oauth-account-answered")
+            try await vault.commit([AccountRecords.change(server, of: name), AccountRecords.addition(of: name)])
+        } catch {
+            // A client that nobody uses is not left behind; why there is no account matters more.
+            try? await OAuthAccount.deregister(server, by: client)
+            throw error
+        }
         guard let account = try await account(name) else { throw OAuthAccountError.recordInvalid(account: name) }
         return account
     }
 
     /// Registers this board's client (RFC 7591 section 3).
+    ///
+    /// - Returns: `nil` for a client that the server already knows.
     private func register(
-        _ server: inout ServerConfiguration, _ registration: Registration, _ key: StoredKey?
-    ) async throws {
+        _ server: inout ServerConfiguration, _ registration: Registration?, _ key: StoredKey?
+    ) async throws -> ClientRegistration? {
+        guard let registration else { return nil }
+        try server.checkBeforeRegistration()
         let endpoint = OAuthAccount.name(.registration)
         guard let address = server.endpoints[.registration] else { throw OAuthAccountError.endpointMissing(endpoint) }
         var request = try OAuthAccount.request("POST", address, server, judgedAt: clock)
@@ -115,13 +131,10 @@ public actor OAuthAccounts {
         let answer = try OAuthAccount.read(endpoint) { () throws(AnswerFault) in
             try ClientRegistration(response.body)
         }
-        server.clientID = answer.id
-        if server.authentication == .basic || server.authentication == .post {
-            (server.secret, server.secretExpires) = (answer.secret, answer.secretExpires)
-        }
         if let address = answer.address, WebAddress(address) != nil, let token = answer.token {
             (server.registrationAddress, server.registrationToken) = (address, token)
         }
+        return answer
     }
 
     /// Removes an account: revokes its tokens, deletes the client that the board registered, and forgets all of it.

@@ -154,6 +154,7 @@ extension RequestBody {
         var registration = OAuthAccounts.Registration()
         registration.clientName = name
         registration.token = try optionalString("registrationToken").map { SecretBytes(utf8: $0) }
+        registration.choosesAuthentication = try optionalString("authentication") == nil
         return registration
     }
 
@@ -197,7 +198,8 @@ extension Schema {
             "clientID": .string("as the server knows this board; needed unless it is registered"),
             "clientSecret": Schema.string("of the client").asSensitive,
             "authentication": .string(
-                "of the client; client_secret_basic where there is a secret, else none",
+                "of the client; client_secret_basic where there is a secret, what the server offers where it is "
+                    + "registered, else none",
                 choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
             "algorithm": .string("of signatures by the client's key; ES256 unless given",
                 choices: JWS.Algorithm.ofOwnKeys.map(\.rawValue)),

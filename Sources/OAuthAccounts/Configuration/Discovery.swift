@@ -102,30 +102,4 @@ extension ServerConfiguration {
 
     /// Whether the grant's assertions are made here.
     var needsKeyForGrant: Bool { grant == .jwtBearer && subject != nil }
-
-    /// The client's metadata (RFC 7591 section 2).
-    func registration(named name: String, _ key: StoredKey?) -> JSON {
-        var grants: [JSON] = ["refresh_token"]
-        var types: [JSON] = []
-        switch grant {
-        case .authorizationCode: (grants, types) = (["authorization_code"] + grants, ["code"])
-        case .implicit: (grants, types) = (["implicit"], ["token"])
-        case .deviceCode: grants.append(.string(DeviceCodeGrant.name))
-        case .password: grants.append("password")
-        case .clientCredentials: grants = ["client_credentials"]
-        case .jwtBearer: grants.append(.string(HeldIDToken.jwtBearer))
-        case .saml2Bearer: grants.append("urn:ietf:params:oauth:grant-type:saml2-bearer")
-        }
-        var members: [String: JSON] = [
-            "client_name": .string(name), "grant_types": .array(grants), "response_types": .array(types),
-            "token_endpoint_auth_method": .string(authentication.rawValue), "redirect_uris": [.string(redirectURI)],
-        ]
-        if !scope.isEmpty { members["scope"] = .string(scope) }
-        if let key {
-            let assertion = SignedAssertion(key: key.key, keyID: key.reference.name, algorithm: algorithm)
-            members["jwks"] = ["keys": [assertion.publicKey]]
-            members["token_endpoint_auth_signing_alg"] = .string(algorithm.rawValue)
-        }
-        return .object(members)
-    }
 }
