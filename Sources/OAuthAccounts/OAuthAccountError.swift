@@ -66,13 +66,15 @@ public enum OAuthAccountError: Explained, Equatable {
             Explanation(
                 "oauth.issuer-wrong", .refused,
                 "the answer is from another server than \(expected): "
-                    + (found.map { "it calls itself \(DisplayText.oneLine($0, limit: 512))" } ?? "it does not say which"),
+                    + (found.map { "it calls itself \(DisplayText.oneLine($0, limit: 512))" }
+                        ?? "it does not say which"),
                 remedy: Self.remedy(issuer: expected, found: found))
         case .endpointsUnusable(let endpoints):
             Explanation(
                 "oauth.endpoints-unusable", .refused,
                 "the server names addresses that are not https: \(endpoints.joined(separator: ", "))",
-                remedy: "let its administrator set its public address, which servers behind a proxy do not know; or name "
+                remedy:
+                    "let its administrator set its public address, which servers behind a proxy do not know; or name "
                     + "each endpoint as others reach it: --endpoint NAME=https://…")
         case .redirected(let endpoint):
             Explanation(
@@ -132,8 +134,9 @@ public enum OAuthAccountError: Explained, Equatable {
         case .idTokenUnsupported(let algorithms):
             Explanation(
                 "oauth.id-token-unsupported", .refused,
-                "the server signs id_tokens with \(algorithms.joined(separator: " or ")), which cannot be verified here",
-                remedy: "let its administrator choose RS256, PS256, ES256 or EdDSA for this client; or use it without the "
+                "the server signs id_tokens with \(algorithms.joined(separator: " or ")), which is not verified here",
+                remedy:
+                    "let its administrator choose RS256, PS256, ES256 or EdDSA for this client; or use it without the "
                     + "scope openid")
         case .noSuchLogIn:
             Explanation(
@@ -169,13 +172,16 @@ public enum OAuthAccountError: Explained, Equatable {
     public static let examples: [OAuthAccountError] = [
         .configurationInvalid(reason: "REASON"), .recordInvalid(account: "NAME"),
         .metadataInvalid(issuer: "URL", reason: "REASON"), .issuerWrong(expected: "URL", found: "URL"),
-        .endpointsUnusable(["ENDPOINT URL"]), .redirected(endpoint: "ENDPOINT"), .answerInvalid(endpoint: "ENDPOINT", reason: "REASON"),
+        .endpointsUnusable(["ENDPOINT URL"]), .redirected(endpoint: "ENDPOINT"),
+        .answerInvalid(endpoint: "ENDPOINT", reason: "REASON"),
         .refused(endpoint: "ENDPOINT", OAuthRefusal(status: 400, error: "ERROR", text: "TEXT")),
         .noAnswer(endpoint: "ENDPOINT", status: 502),
-        .notYet(endpoint: "ENDPOINT", until: Date(timeIntervalSince1970: 1_800_000_000)), .endpointMissing("ENDPOINT"), .loginRequired(account: "NAME"),
+        .notYet(endpoint: "ENDPOINT", until: Date(timeIntervalSince1970: 1_800_000_000)), .endpointMissing("ENDPOINT"),
+        .loginRequired(account: "NAME"),
         .refreshRefused(account: "NAME", error: "ERROR", text: "TEXT", afterLostAnswer: true),
         .wrongGrant(account: "NAME", grant: "GRANT"), .browserAnswerInvalid(reason: "REASON"), .stateMismatch,
-        .idTokenInvalid(reason: "REASON"), .idTokenUnsupported(algorithms: ["ALGORITHM"]), .noSuchLogIn, .deviceCodeExpired, .deviceDenied,
+        .idTokenInvalid(reason: "REASON"), .idTokenUnsupported(algorithms: ["ALGORITHM"]), .noSuchLogIn,
+        .deviceCodeExpired, .deviceDenied,
         .hostNotAllowed(host: "HOST"), .userMismatch,
     ]
 }

@@ -107,7 +107,9 @@ struct ServerValueTests {
         let key = try PrivateKey(generating: algorithm == .ES256 ? .p256 : .rsa(bits: 2048))
         let jwk = JSONWebKey.json(of: key.publicKey, id: "k", algorithm: algorithm)
         let set = try KeySet(JSON.object(["keys": [jwk]]).bytes)
-        #expect(set["k"] == key.publicKey && set.candidates(of: "k") == [key.publicKey] && set.candidates(of: "other") == [])
+        #expect(
+            set["k"] == key.publicKey && set.candidates(of: "k") == [key.publicKey] && set.candidates(of: "other") == []
+        )
         let two = try KeySet(JSON.object(["keys": [jwk, jwk]]).bytes)
         #expect(two.candidates(of: nil) == [key.publicKey, key.publicKey])
         // A key for encryption has signed nothing.

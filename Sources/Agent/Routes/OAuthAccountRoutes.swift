@@ -201,7 +201,8 @@ extension Schema {
                 "of the client; client_secret_basic where there is a secret, what the server offers where it is "
                     + "registered, else none",
                 choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
-            "algorithm": .string("of signatures by the client's key; ES256 unless given",
+            "algorithm": .string(
+                "of signatures by the client's key; ES256 unless given",
                 choices: JWS.Algorithm.ofOwnKeys.map(\.rawValue)),
             "grant": .string(
                 "authorization_code unless given", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),

@@ -88,7 +88,9 @@ final class TransferOrder: Sendable {
             lines.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
         }
         // Fields that libcurl would add by itself; a line without a value prevents that.
-        for name in ["Content-Type", "Accept", "Accept-Encoding", "Expect"] where headers.first(name) == nil { lines.append("\(name):") }
+        for name in ["Content-Type", "Accept", "Accept-Encoding", "Expect"] where headers.first(name) == nil {
+            lines.append("\(name):")
+        }
         return lines
     }
 }

@@ -5,8 +5,8 @@ import HTTPClient
 public protocol RefusalTable: Sendable {
     associatedtype Refusal: Sendable
 
-    /// The server's explicit refusal, whatever its status. `nil` for a success, and for an answer that may be from a proxy, a load
-    /// balancer or a captive portal.
+    /// The server's explicit refusal, whatever its status. `nil` for a success, and for an answer that may be from a
+    /// proxy, a load balancer or a captive portal.
     func refusal(in response: HTTPResponse) -> Refusal?
 
     func subject(of refusal: Refusal) -> RefusalSubject

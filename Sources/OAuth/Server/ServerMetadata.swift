@@ -51,7 +51,9 @@ public struct ServerMetadata: Sendable, Equatable {
 
     /// The first printable texts of a list.
     private static func texts(_ list: JSON?) -> [String] {
-        (list?.array ?? []).prefix(32).compactMap(\.string).filter { HTTPHeaders.isPlainValue($0) && $0.utf8.count <= 64 }
+        (list?.array ?? []).prefix(32).compactMap(\.string).filter {
+            HTTPHeaders.isPlainValue($0) && $0.utf8.count <= 64
+        }
     }
 
     /// The address, if the server names one.

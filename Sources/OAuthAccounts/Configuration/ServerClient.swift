@@ -49,7 +49,8 @@ struct ServerClient: Sendable {
     /// The only form in which dates are sent (RFC 9110 section 5.6.7).
     private static func date(_ text: String) -> Date? {
         let words = text.split(separator: " ")
-        guard words.count == 6, words[5] == "GMT", let day = Int32(words[1]), let month = months.firstIndex(of: words[2]),
+        guard words.count == 6, words[5] == "GMT", let day = Int32(words[1]),
+            let month = months.firstIndex(of: words[2]),
             let year = Int32(words[3])
         else { return nil }
         let time = words[4].split(separator: ":").compactMap { Int32($0) }

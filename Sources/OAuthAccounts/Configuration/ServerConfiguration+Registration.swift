@@ -34,7 +34,8 @@ extension ServerConfiguration {
     /// - Throws: ``OAuthAccountError/configurationInvalid(reason:)`` if that cannot be used
     mutating func take(_ answer: ClientRegistration) throws(OAuthAccountError) {
         func refuse(_ reason: String) -> OAuthAccountError {
-            .configurationInvalid(reason: "the client that the server has made \(DisplayText.oneLine(reason, limit: 256))")
+            .configurationInvalid(
+                reason: "the client that the server has made \(DisplayText.oneLine(reason, limit: 256))")
         }
         clientID = answer.id
         let isGivenSecret = authentication == .none && answer.secret != nil
@@ -78,7 +79,8 @@ extension ServerConfiguration {
             default: []
             }
         var members: [String: JSON] = [
-            "client_name": .string(name), "grant_types": .array(grants.map(JSON.string)), "response_types": .array(types),
+            "client_name": .string(name), "grant_types": .array(grants.map(JSON.string)),
+            "response_types": .array(types),
             "token_endpoint_auth_method": .string(authentication.rawValue), "redirect_uris": [.string(redirectURI)],
             // Redirection to this machine is for native clients (OpenID Connect Dynamic Client Registration section 2).
             "application_type": "native",

@@ -55,8 +55,8 @@ public struct ServerConfiguration: Sendable {
     public var subject: String?
     /// Whom assertions are for, if a person has said so.
     public var audience: String?
-    /// Whether the assertions by which the client authenticates are for the issuer, which only that server takes, and not
-    /// for its token endpoint.
+    /// Whether the assertions by which the client authenticates are for the issuer, which only that server takes, and
+    /// not for its token endpoint.
     var isIssuerAudience = false
     /// Manages a registration that the board made (RFC 7592).
     public var registrationToken: SecretBytes?

@@ -26,8 +26,8 @@ extension Accounts {
         @Flag(help: "Read the client secret from standard input, its first line.") var secretStdin = false
         @Option(
             help: ArgumentHelp(
-                "none, client_secret_basic, client_secret_post or private_key_jwt; by default the second with a secret, what "
-                    + "the server offers with --register, else the first."))
+                "none, client_secret_basic, client_secret_post or private_key_jwt; by default the second with a "
+                    + "secret, what the server offers with --register, else the first."))
         var authentication: String?
         @Option(help: "The algorithm of the client's key: ES256 or RS256.") var algorithm: String?
         @Option(help: "How the first token is obtained; by default authorization_code.") var grant: String?
