@@ -38,6 +38,8 @@ struct DialectTests {
             "POST /token": ["json": ["error": "access_denied", "error_description": "the person said no"]]
         ])
         await #expect(throws: OAuthAccountError.deviceDenied) { try await account.logInByDevice() }
+        try await server.can(["POST /token": ["status": 400, "json": ["error": "authorization_declined"]]])
+        await #expect(throws: OAuthAccountError.deviceDenied) { try await account.logInByDevice() }
         try await server.can(["POST /device": ["json": ["error": "device_flow_disabled"]]])
         let refusal = OAuthRefusal(status: 200, error: "device_flow_disabled", text: nil)
         await #expect(throws: OAuthAccountError.refused(endpoint: "device_authorization_endpoint", refusal)) {

@@ -35,7 +35,8 @@ public struct OAuthRefusal: Sendable, Equatable {
         self.text = text
     }
 
-    public var code: Code? { Code(rawValue: error) }
+    /// Microsoft has another word for a denial of RFC 8628.
+    public var code: Code? { error == "authorization_declined" ? .accessDenied : Code(rawValue: error) }
 }
 
 /// The table of RFC 6749 section 5.2 and its extensions.
