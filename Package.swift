@@ -166,7 +166,7 @@ let package = Package(
         tests(of: "Storage", ["Groundwork"]),
         tests(of: "Vault", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
         tests(of: "HTTPClient", ["Groundwork", "Cryptography", "TestSupport"], exclude: ["server.py"]),
-        tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
+        tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"], exclude: ["id-tokens.json"]),
         tests(
             of: "OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "TestSupport"],
             exclude: ["server.py"]),

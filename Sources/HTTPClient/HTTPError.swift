@@ -29,6 +29,8 @@ public enum HTTPError: Explained, Equatable {
     case responseHeadTooLarge(url: String)
     /// What came back is not HTTP.
     case malformedResponse(url: String)
+    /// The body is compressed in a way that is not known, or not as its head says.
+    case bodyUndecodable(url: String)
     /// The connection ended before the answer was complete.
     case connectionLost(url: String, reason: String)
     case cancelled
@@ -101,6 +103,10 @@ extension HTTPError {
                     + "\(ResponseHead.fieldLimit) fields")
         case .malformedResponse(let url):
             Explanation("http.malformed-response", .invalidAnswer, "the answer from \(url) is not HTTP")
+        case .bodyUndecodable(let url):
+            Explanation(
+                "http.body-undecodable", .invalidAnswer, "the answer from \(url) is compressed and cannot be decoded",
+                remedy: "nothing was asked for compressed: check the server, and the proxy in front of it")
         case .connectionLost(let url, let reason):
             Explanation(
                 "http.connection-lost", .unreachable,
@@ -129,7 +135,7 @@ extension HTTPError {
         .tls(host: "HOST", refusal: .pinMismatch), .handshakeFailed(host: "HOST", reason: "REASON"),
         .clientCertificateRefused(host: "HOST", alert: 45), .handshakeTimeout(host: "HOST"), .timeout(url: "URL"),
         .responseTooLarge(url: "URL", limit: 262_144), .responseHeadTooLarge(url: "URL"),
-        .malformedResponse(url: "URL"),
+        .malformedResponse(url: "URL"), .bodyUndecodable(url: "URL"),
         .connectionLost(url: "URL", reason: "REASON"), .cancelled, .libraryMissing(name: "libcurl.so.4"),
         .unsuitableLibrary(found: "LIBRARY"), .library(operation: "OPERATION", reason: "REASON"),
     ]

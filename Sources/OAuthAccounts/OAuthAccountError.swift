@@ -1,3 +1,5 @@
+import Cryptography
+import FoundationEssentials
 import Groundwork
 import OAuth
 
@@ -10,17 +12,25 @@ public enum OAuthAccountError: Explained, Equatable {
     /// The server's own description is missing or wrong.
     case metadataInvalid(issuer: String, reason: String)
     /// The description, or an answer, is of another server.
-    case issuerWrong(expected: String)
+    ///
+    /// - Parameter found: what it calls itself, if it does.
+    case issuerWrong(expected: String, found: String?)
+    /// The server describes endpoints that nothing is sent to, each with its address.
+    case endpointsUnusable([String])
     /// The server answered a request to an endpoint with the address of another.
     case redirected(endpoint: String)
     case answerInvalid(endpoint: String, reason: String)
     case refused(endpoint: String, OAuthRefusal)
     /// Something that is not the server answered, or the server failed.
     case noAnswer(endpoint: String, status: Int)
+    /// The server wants no request at an endpoint before this time.
+    case notYet(endpoint: String, until: Date)
     /// The server has no such endpoint.
     case endpointMissing(String)
     /// There is no valid token, and only a person can obtain one.
     case loginRequired(account: String)
+    /// The same, because the server does not take the refresh token any more.
+    case refreshRefused(account: String, error: String, text: String?, afterLostAnswer: Bool)
     /// The account has another grant.
     case wrongGrant(account: String, grant: String)
     /// The address at which a browser ended is not the answer.
@@ -28,6 +38,8 @@ public enum OAuthAccountError: Explained, Equatable {
     /// The answer belongs to another login.
     case stateMismatch
     case idTokenInvalid(reason: String)
+    /// The server signs id_tokens in a way that cannot be verified here.
+    case idTokenUnsupported(algorithms: [String])
     case noSuchLogIn
     case deviceCodeExpired
     case deviceDenied
@@ -50,10 +62,20 @@ public enum OAuthAccountError: Explained, Equatable {
             Explanation(
                 "oauth.metadata-invalid", .invalidAnswer, "\(issuer) does not describe itself: \(reason)",
                 remedy: "check the issuer; or name its endpoints: latchkey accounts add --help")
-        case .issuerWrong(let expected):
+        case .issuerWrong(let expected, let found):
             Explanation(
-                "oauth.issuer-wrong", .refused, "the answer is from another server than \(expected)",
-                remedy: "check the issuer, letter by letter; if it is right, the connection may be intercepted")
+                "oauth.issuer-wrong", .refused,
+                "the answer is from another server than \(expected): "
+                    + (found.map { "it calls itself \(DisplayText.oneLine($0, limit: 512))" }
+                        ?? "it does not say which"),
+                remedy: Self.remedy(issuer: expected, found: found))
+        case .endpointsUnusable(let endpoints):
+            Explanation(
+                "oauth.endpoints-unusable", .refused,
+                "the server names addresses that are not https: \(endpoints.joined(separator: ", "))",
+                remedy:
+                    "let its administrator set its public address, which servers behind a proxy do not know; or name "
+                    + "each endpoint as others reach it: --endpoint NAME=https://…")
         case .redirected(let endpoint):
             Explanation(
                 "oauth.redirected", .refused, "the \(endpoint) sends this board to another address",
@@ -71,6 +93,11 @@ public enum OAuthAccountError: Explained, Equatable {
             Explanation(
                 "oauth.no-answer", .unreachable, "the \(endpoint) answered with status \(status) and no reason",
                 remedy: "try again; if it persists, check the server and what is in front of it")
+        case .notYet(let endpoint, let time):
+            Explanation(
+                "oauth.not-yet", .temporary,
+                "the \(endpoint) wants no request before \(time.formatted(.iso8601)), and gets none",
+                remedy: "try again then; if it persists, ask the server's administrator how often it may be asked")
         case .endpointMissing(let endpoint):
             Explanation(
                 "oauth.endpoint-missing", .conflict, "the server has no \(endpoint)",
@@ -80,6 +107,13 @@ public enum OAuthAccountError: Explained, Equatable {
                 "oauth.login-required", .unconfigured,
                 "the account \(account) has no token for this, and nobody is asked",
                 remedy: "log in: latchkey login --account \(account)")
+        case .refreshRefused(let account, let error, let text, let isAfterLostAnswer):
+            Explanation(
+                "oauth.refresh-refused", .unconfigured,
+                "the server does not renew the token of the account \(account) any more: "
+                    + "\(error)\(text.map { " (\($0))" } ?? "")"
+                    + (isAfterLostAnswer ? ", after an answer to an earlier renewal was lost" : ""),
+                remedy: "log in again: latchkey login --account \(account)")
         case .wrongGrant(let account, let grant):
             Explanation(
                 "oauth.wrong-grant", .conflict, "the account \(account) logs in by \(grant)",
@@ -97,6 +131,13 @@ public enum OAuthAccountError: Explained, Equatable {
             Explanation(
                 "oauth.id-token-invalid", .refused, "the server's id_token is not accepted: \(reason)",
                 remedy: "check this board's clock, the client id and the issuer")
+        case .idTokenUnsupported(let algorithms):
+            Explanation(
+                "oauth.id-token-unsupported", .refused,
+                "the server signs id_tokens with \(algorithms.joined(separator: " or ")), which is not verified here",
+                remedy:
+                    "let its administrator choose RS256, PS256, ES256 or EdDSA for this client; or use it without the "
+                    + "scope openid")
         case .noSuchLogIn:
             Explanation(
                 "oauth.no-such-log-in", .notFound, "no such login is in progress", remedy: "begin again")
@@ -116,27 +157,49 @@ public enum OAuthAccountError: Explained, Equatable {
         }
     }
 
+    /// What to do about a server that calls itself otherwise.
+    private static func remedy(issuer expected: String, found: String?) -> String {
+        guard let found else { return "begin again; if it persists, the connection may be intercepted" }
+        if found == expected + "/" || found + "/" == expected {
+            return "if that is the server that is meant, give the issuer as it writes it: --issuer \(found)"
+        }
+        if found.contains("{") {
+            return "the server has many tenants: give the issuer of one, with its id in place of what is in braces"
+        }
+        return "check the issuer, letter by letter; if it is right, the connection may be intercepted"
+    }
+
     public static let examples: [OAuthAccountError] = [
         .configurationInvalid(reason: "REASON"), .recordInvalid(account: "NAME"),
-        .metadataInvalid(issuer: "URL", reason: "REASON"), .issuerWrong(expected: "URL"),
-        .redirected(endpoint: "ENDPOINT"), .answerInvalid(endpoint: "ENDPOINT", reason: "REASON"),
+        .metadataInvalid(issuer: "URL", reason: "REASON"), .issuerWrong(expected: "URL", found: "URL"),
+        .endpointsUnusable(["ENDPOINT URL"]), .redirected(endpoint: "ENDPOINT"),
+        .answerInvalid(endpoint: "ENDPOINT", reason: "REASON"),
         .refused(endpoint: "ENDPOINT", OAuthRefusal(status: 400, error: "ERROR", text: "TEXT")),
-        .noAnswer(endpoint: "ENDPOINT", status: 502), .endpointMissing("ENDPOINT"), .loginRequired(account: "NAME"),
+        .noAnswer(endpoint: "ENDPOINT", status: 502),
+        .notYet(endpoint: "ENDPOINT", until: Date(timeIntervalSince1970: 1_800_000_000)), .endpointMissing("ENDPOINT"),
+        .loginRequired(account: "NAME"),
+        .refreshRefused(account: "NAME", error: "ERROR", text: "TEXT", afterLostAnswer: true),
         .wrongGrant(account: "NAME", grant: "GRANT"), .browserAnswerInvalid(reason: "REASON"), .stateMismatch,
-        .idTokenInvalid(reason: "REASON"), .noSuchLogIn, .deviceCodeExpired, .deviceDenied,
+        .idTokenInvalid(reason: "REASON"), .idTokenUnsupported(algorithms: ["ALGORITHM"]), .noSuchLogIn,
+        .deviceCodeExpired, .deviceDenied,
         .hostNotAllowed(host: "HOST"), .userMismatch,
     ]
 }
 
 extension IDTokenFault {
     /// Completes a sentence about the id_token.
-    var reason: String {
+    ///
+    /// - Parameter expected: values of claims that may be told.
+    func reason(of token: String, _ expected: [String: String]) -> String {
         switch self {
-        case .malformed: "it is not a signed token"
-        case .algorithmUnsupported: "it is signed with neither ES256, RS256 nor HS256"
-        case .signatureInvalid: "no published key has signed it"
-        case .expired: "it has ended"
-        case .claimRefused(let claim): "its \(claim) is not as required"
+        case .malformed: return "it is not a signed token"
+        case .algorithmUnsupported(let name): return "it is signed with \(name)"
+        case .signatureInvalid: return "no published key has signed it"
+        case .expired: return "it has ended"
+        case .claimRefused(let claim):
+            guard let wanted = expected[claim] else { return "its \(claim) is not as required" }
+            let found = JWS.claims(of: token)?[claim].map { DisplayText.oneLine($0.string ?? $0.text, limit: 256) }
+            return "its \(claim) is \(found ?? "missing"), not \(wanted)"
         }
     }
 }

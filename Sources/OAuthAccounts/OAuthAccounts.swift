@@ -13,18 +13,26 @@ public actor OAuthAccounts {
         public var clientName = ""
         /// The initial access token, if the server demands one (RFC 7591 section 3).
         public var token: SecretBytes?
+        /// Whether the way to authenticate is chosen among those that the server offers.
+        public var choosesAuthentication = false
 
         public init() {}
     }
 
     private let vault: Vault
-    private let client: HTTPClient
+    private let client: ServerClient
     private let clock: @Sendable () -> Date
+    private let onLogInNeeded: @Sendable (String, OAuthAccountError) -> Void
     private let opened = OpenedOnce<OAuthAccount>()
 
-    public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
+    /// - Parameter onLogInNeeded: called with the name of an account whose refresh token was refused, once for each.
+    public init(
+        vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date,
+        onLogInNeeded: @escaping @Sendable (String, OAuthAccountError) -> Void = { _, _ in }
+    ) {
+        self.onLogInNeeded = onLogInNeeded
         self.vault = vault
-        self.client = client
+        self.client = ServerClient(client, clock: clock)
         self.clock = clock
     }
 
@@ -52,7 +60,9 @@ public actor OAuthAccounts {
             }
             holding = try AccountHolding(document, of: name, at: clock(), uptime: OAuthAccount.uptime)
         }
-        return OAuthAccount(name: name, server: server, holding: holding, vault: vault, client: client, clock: clock)
+        return OAuthAccount(
+            name: name, server: server, holding: holding, vault: vault, client: client, clock: clock
+        ) { [onLogInNeeded] in onLogInNeeded(name, $0) }
     }
 
     /// Makes an account: asks the server for its description, and for a client if there is none yet.
@@ -67,7 +77,12 @@ public actor OAuthAccounts {
     ) async throws -> OAuthAccount {
         var server = given
         if let issuer = server.issuer {
-            server.adopt(try await Discovery(client: client, server: server, clock: clock).metadata(of: issuer))
+            let metadata = try await Discovery(client: client, server: server, clock: clock).metadata(of: issuer)
+            if registration?.choosesAuthentication == true {
+                try server.chooseAuthentication(of: metadata.tokenAuthentications)
+            }
+            try server.adopt(metadata, registers: registration != nil)
+            try server.check(signing: metadata.idTokenAlgorithms)
         }
         let keys = vault.keys(of: AccountRecords.scope(of: name))
         // An earlier attempt may have left one.
@@ -77,18 +92,29 @@ public actor OAuthAccounts {
             key = try await keys.make(server.algorithm == .RS256 ? .rsa(bits: 2048) : .p256, label: "client")
             server.key = key?.reference
         }
-        if let registration { try await register(&server, registration, key) }
-        try server.check()
-        killPoint("oauth-account-answered")
-        try await vault.commit([AccountRecords.change(server, of: name), AccountRecords.addition(of: name)])
+        let answer = try await register(&server, registration, key)
+        do {
+            if let answer { try server.take(answer) }
+            try server.check()
+            killPoint("oauth-account-answered")
+            try await vault.commit([AccountRecords.change(server, of: name), AccountRecords.addition(of: name)])
+        } catch {
+            // A client that nobody uses is not left behind; why there is no account matters more.
+            try? await OAuthAccount.deregister(server, by: client)
+            throw error
+        }
         guard let account = try await account(name) else { throw OAuthAccountError.recordInvalid(account: name) }
         return account
     }
 
     /// Registers this board's client (RFC 7591 section 3).
+    ///
+    /// - Returns: `nil` for a client that the server already knows.
     private func register(
-        _ server: inout ServerConfiguration, _ registration: Registration, _ key: StoredKey?
-    ) async throws {
+        _ server: inout ServerConfiguration, _ registration: Registration?, _ key: StoredKey?
+    ) async throws -> ClientRegistration? {
+        guard let registration else { return nil }
+        try server.checkBeforeRegistration()
         let endpoint = OAuthAccount.name(.registration)
         guard let address = server.endpoints[.registration] else { throw OAuthAccountError.endpointMissing(endpoint) }
         var request = try OAuthAccount.request("POST", address, server, judgedAt: clock)
@@ -99,17 +125,16 @@ public actor OAuthAccounts {
         }
         request.body = server.registration(named: registration.clientName, key).bytes
         let response = try await OAuthAccount.send(request, by: client, to: endpoint)
-        guard response.isSuccess else { throw OAuthAccount.failure(response, of: endpoint) }
+        guard response.isSuccess, OAuthRefusals().refusal(in: response) == nil else {
+            throw OAuthAccount.failure(response, of: endpoint)
+        }
         let answer = try OAuthAccount.read(endpoint) { () throws(AnswerFault) in
             try ClientRegistration(response.body)
-        }
-        server.clientID = answer.id
-        if server.authentication == .basic || server.authentication == .post {
-            (server.secret, server.secretExpires) = (answer.secret, answer.secretExpires)
         }
         if let address = answer.address, WebAddress(address) != nil, let token = answer.token {
             (server.registrationAddress, server.registrationToken) = (address, token)
         }
+        return answer
     }
 
     /// Removes an account: revokes its tokens, deletes the client that the board registered, and forgets all of it.

@@ -114,7 +114,7 @@ struct OAuthAccountStateTests {
             let refused = try await board.latchkey("call", "--json", "--account", "cloud", "GET", "/api")
             #expect(refused.status != 0)
             let token = try await board.latchkey("token", "--json", "--account", "cloud")
-            #expect(token.errors.contains("oauth.login-required"), "\(token.errors)")
+            #expect(token.errors.contains("oauth.refresh-refused"), "\(token.errors)")
             #expect(try await scene.count("refresh_token") == 2)
             #expect(try await scene.logIn() == 0)
         default:

@@ -140,9 +140,9 @@ struct IDTokenTests {
         let none =
             Base64.encode(Array(#"{"alg":"none"}"#.utf8), alphabet: .urlSafe) + "."
             + Base64.encode(claims().bytes, alphabet: .urlSafe) + "."
-        for token in [es256, none] {
-            #expect(throws: IDTokenFault.algorithmUnsupported) { try Self.neededKey(token) }
-            #expect(throws: IDTokenFault.algorithmUnsupported) { try validation.validate(token, keys: nil) }
+        for (token, name) in [(es256, "ES256"), (none, "none")] {
+            #expect(throws: IDTokenFault.algorithmUnsupported(name)) { try Self.neededKey(token) }
+            #expect(throws: IDTokenFault.algorithmUnsupported(name)) { try validation.validate(token, keys: nil) }
         }
     }
 

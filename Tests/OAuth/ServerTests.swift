@@ -78,7 +78,7 @@ struct OAuthRefusalTests {
     @Test("a successful answer is judged as a token, or as one that cannot be used, not as OAuth refusal")
     func success() {
         guard case .granted = OAuthRefusals().judge(response(200, #"{"access_token":"a","token_type":"Bearer"}"#)),
-            case .unusable = OAuthRefusals().judge(response(200, #"{"error":"invalid_grant"}"#))
+            case .unusable = OAuthRefusals().judge(response(200, #"{"access_token":7,"error":"invalid_grant"}"#))
         else {
             Issue.record("a success was judged as something else")
             return

@@ -32,6 +32,13 @@ struct TokenAnswerTests {
     }
 
     @Test(
+        "a token answer has its scope with blanks, whether the server writes blanks, commas or a list",
+        arguments: [(#""a b""#, "a b"), (#""a,b""#, "a b"), (#"["a","b"]"#, "a b"), (#""a,b c""#, "a,b c"), ("7", nil)])
+    func scope(text: String, scope: String?) throws {
+        #expect(try answer(#"{"access_token":"a","token_type":"bearer","scope":\#(text)}"#).scope == scope)
+    }
+
+    @Test(
         "a token answer is refused when it is not bearer, empty, or could break a header (MAG checklist 21)",
         arguments: [
             #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a"}"#,

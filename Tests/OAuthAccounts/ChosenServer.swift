@@ -47,8 +47,12 @@ final class ChosenServer: Sendable {
     /// Accounts as an agent opens them.
     ///
     /// - Parameter ahead: how many seconds later it is than it really is.
-    func accounts(ahead: TimeInterval = 0) -> OAuthAccounts {
-        OAuthAccounts(vault: vault, client: HTTPClient()) { Date() + ahead }
+    func accounts(
+        ahead: TimeInterval = 0,
+        onLogInNeeded: @escaping @Sendable (String, OAuthAccountError) -> Void = { _, _ in }
+    ) -> OAuthAccounts {
+        OAuthAccounts(
+            vault: vault, client: HTTPClient(), clock: { Date() + ahead }, onLogInNeeded: onLogInNeeded)
     }
 
     /// An account at an issuer of the server.

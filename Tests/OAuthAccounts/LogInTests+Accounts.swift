@@ -17,11 +17,11 @@ extension LogInTests {
         for (issuer, code) in [
             ("other-issuer", "oauth.issuer-wrong"), ("huge", "http.response-too-large"),
             ("redirecting", "oauth.redirected"), ("html", "oauth.metadata-invalid"),
-            ("deep", "oauth.metadata-invalid"), ("plain", "oauth.configuration-invalid"),
-            ("script", "oauth.configuration-invalid"),
+            ("deep", "oauth.metadata-invalid"), ("plain", "oauth.endpoints-unusable"),
+            ("script", "oauth.endpoints-unusable"),
         ] {
             do {
-                _ = try await server.account("hostile", issuer: issuer)
+                _ = try await server.account("hostile", issuer: issuer, grant: .authorizationCode)
                 Issue.record("\(issuer) was accepted")
             } catch {
                 #expect(Explanation(of: error).code == code, "\(issuer)")

@@ -128,8 +128,11 @@ struct TokenTests {
         _ = try await server.account().logInAsAlice()
         try await server.answer(400, #"{"error":"invalid_grant"}"#)
         let later = try #require(try await server.accounts(ahead: 7200).account("cloud"))
-        await #expect(throws: OAuthAccountError.loginRequired(account: "cloud")) { try await later.token() }
-        await #expect(throws: OAuthAccountError.loginRequired(account: "cloud")) { try await later.token() }
+        let refused = OAuthAccountError.refreshRefused(
+            account: "cloud", error: "invalid_grant", text: nil, afterLostAnswer: false)
+        await #expect(throws: refused) { try await later.token() }
+        await #expect(throws: refused) { try await later.token() }
+        await #expect(throws: OAuthAccountError.loginRequired(account: "cloud")) { try await later.token(scope: "c") }
         #expect(try await server.count("refresh_token") == 1)
         #expect(await later.needsPerson)
     }

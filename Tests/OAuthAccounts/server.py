@@ -5,7 +5,11 @@
 
 Below /NAME it describes itself as the issuer of that name, well or badly. Tokens are numbered; a refresh token works
 once. /control reads and sets: counts of requests, the last form, whether the token endpoint waits, and what it answers.
+
+With `canned` it answers from that table only: "METHOD /path" to {"status", "headers", "json" or "text", "gzip"}, or to
+a list of such, given one after the other, of which the last one stays. BASE in them is the address of this server.
 """
+import gzip
 import http.server
 import json
 import ssl
@@ -14,7 +18,8 @@ import threading
 import urllib.parse
 
 control = {"counts": {}, "form": {}, "hold": False, "answer": None, "number": 0, "used": [], "rotates": True,
-           "lifetime": 3600, "revoked": [], "apiTokens": [], "keys": [], "idToken": None, "grants": None}
+           "lifetime": 3600, "revoked": [], "apiTokens": [], "keys": [], "idToken": None, "grants": None,
+           "canned": None, "forms": []}
 released = threading.Condition()
 
 ENDPOINTS = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys",
@@ -64,7 +69,29 @@ class Handler(http.server.BaseHTTPRequestHandler):
             metadata["authorization_response_iss_parameter_supported"] = True
         return self.answer(200, metadata)
 
+    def canned(self, body=""):
+        """Answers from the table, if there is one."""
+        if control["canned"] is None or self.path == "/control":
+            return False
+        key = f"{self.command} {self.path.split('?')[0]}"
+        self.count(key)
+        control["forms"].append({"to": key} | dict(urllib.parse.parse_qsl(body, keep_blank_values=True)))
+        control["form"] = {"body": body, "Authorization": self.headers.get("Authorization") or ""}
+        found = control["canned"].get(key, {"status": 404, "text": "nothing here"})
+        if isinstance(found, list):
+            found = found.pop(0) if len(found) > 1 else found[0]
+        text = found["text"] if "text" in found else json.dumps(found.get("json", {}))
+        data = text.replace("BASE", self.base).encode()
+        headers = found.get("headers", {})
+        if found.get("gzip"):
+            data, headers = gzip.compress(data), {"Content-Encoding": "gzip"}
+        kind = "text/plain" if "text" in found else "application/json"
+        self.answer(found.get("status", 200), data, kind, **headers)
+        return True
+
     def do_GET(self):
+        if self.canned():
+            return None
         parts = self.path.split("?")[0].strip("/").split("/")
         if parts[0] == "control":
             return self.answer(200, {key: value for key, value in control.items()})
@@ -89,11 +116,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.answer(404, b"", "text/plain")
 
     def do_DELETE(self):
+        if self.canned():
+            return
         self.count("delete")
         self.answer(204, b"")
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        if self.canned(body):
+            return None
         if self.path == "/control":
             with released:
                 control.update(json.loads(body))

@@ -81,10 +81,11 @@ extension Agent {
         members["server"] = .object(described)
         members["tokens"] = .array(
             await account.tokens().map { token in
-                [
-                    "scope": .string(token.scope), "lifeLeft": .integer(Int64(token.lifeLeft)),
-                    "canBeRefreshed": .bool(token.canBeRefreshed),
+                var shown: [String: JSON] = [
+                    "scope": .string(token.scope), "canBeRefreshed": .bool(token.canBeRefreshed),
                 ]
+                shown["lifeLeft"] = token.lifeLeft.map { .integer(Int64($0)) }
+                return .object(shown)
             })
         members["needsPerson"] = .bool(await account.needsPerson)
         if await account.user() != nil { members["user"] = await user(of: account) }
@@ -119,9 +120,10 @@ extension Agent {
 extension AccessToken {
     /// For the program that asked for it.
     var json: JSON {
-        [
-            "accessToken": .string(value.exposedText()), "expiresAt": .string(expiresAt.formatted(.iso8601)),
-            "scope": .string(scope.sorted().joined(separator: " ")),
+        var members: [String: JSON] = [
+            "accessToken": .string(value.exposedText()), "scope": .string(scope.sorted().joined(separator: " ")),
         ]
+        if isEndKnown { members["expiresAt"] = .string(expiresAt.formatted(.iso8601)) }
+        return .object(members)
     }
 }

@@ -128,7 +128,8 @@ extension OwnEvent {
         case .sharingFailed: Bearing(concern: .sharing)
         // Nothing is connected any more, as a person wants it.
         case .didStop: Bearing(ends: [.broker, .credentials])
-        case .serviceFailed, .vaultSetAside, .outboxSetAside, .auditFailed, .defaultDocumentTaken, .willStart,
+        case .serviceFailed, .vaultSetAside, .outboxSetAside, .auditFailed, .logInNeeded, .defaultDocumentTaken,
+            .willStart,
             .didStart,
             .willStop, .didFailToStart, .didFailToStop:
             Bearing()

@@ -20,6 +20,8 @@ enum OwnEvent: ReportedEvent {
     case notReady(any Error, retryAfter: Duration)
     /// The session cannot be offered to devices nearby; `nil` if there is no automatic retry.
     case sharingFailed(any Error, retryAfter: Duration?)
+    /// An account at an OAuth server has no token any more until a person logs in.
+    case logInNeeded(any Error)
     /// A record of consent could not be kept.
     case auditFailed(AgentError)
 
@@ -58,6 +60,7 @@ enum OwnEvent: ReportedEvent {
                 retrying(after: (error as? GatewayError)?.needsPerson == true ? nil : delay))
         case .sharingFailed(let error, let delay):
             EventReport("proximity.sharing-failed", error: error, retrying(after: delay))
+        case .logInNeeded(let error): EventReport("oauth.log-in-needed", error: error)
         case .auditFailed(let error): EventReport("proximity.audit-failed", error: error)
         }
     }

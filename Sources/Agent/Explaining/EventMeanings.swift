@@ -5,6 +5,10 @@ enum EventMeanings {
         "agent.service-failed": "a part of the agent failed, and is started again"
     ]
 
+    static let accounts = [
+        "oauth.log-in-needed": "an OAuth server does not renew the token of an account any more; somebody has to log in"
+    ]
+
     static let broker = [
         "broker.connecting": "the agent connects to the broker",
         "broker.connected": "the broker has accepted the connection; what waits is sent",

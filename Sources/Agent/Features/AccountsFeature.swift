@@ -12,6 +12,8 @@ struct AccountsFeature: Feature {
 
     var checks: [any HealthCheck] { [AccountsCheck(), OAuthAccountsCheck()] }
 
+    var eventMeanings: [String: String] { EventMeanings.accounts }
+
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         state.unusableAccount = await agent.accounts.unusable.min { $0.key < $1.key }
             .map { ($0.key.text, $0.value) }

@@ -63,7 +63,14 @@ public final actor Agent {
         self.vault = vault
         self.client = client
         self.gateways = gateways
-        oauthAccounts = OAuthAccounts(vault: vault, client: client) { time.now }
+        let reporter = EventReporter(logger)
+        self.reporter = reporter
+        oauthAccounts = OAuthAccounts(vault: vault, client: client) {
+            time.now
+        } onLogInNeeded: { name, error in
+            guard let name = AccountName(name) else { return }
+            reporter.report(AgentEvent(.account(name, .own(.logInNeeded(error))), at: time.now))
+        }
         mpinAccounts = MPinAccounts(vault: vault, client: client) { time.now }
         self.time = time
         self.board = board
@@ -76,8 +83,6 @@ public final actor Agent {
         location = LocationFinder(configuration)
         grantLog = GrantLog(directory: configuration.stateDirectory)
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
-        let reporter = EventReporter(logger)
-        self.reporter = reporter
         brokers = configuration.brokers.map { [network] settings in
             NamedBroker(settings, policy: OutboxPolicy(configuration.outbox), network: network) { source in
                 reporter.report(AgentEvent(source, at: time.now))

@@ -71,7 +71,8 @@ extension AgentEvent.Source {
             .own(.serviceFailed),
             .own(.vaultSetAside),
             .own(.outboxSetAside),
-            .own(.sharingFailed), .own(.auditFailed), .own(.defaultDocumentUnusable), .own(.defaultDocumentTaken),
+            .own(.sharingFailed), .own(.auditFailed), .own(.logInNeeded), .own(.defaultDocumentUnusable),
+            .own(.defaultDocumentTaken),
             .own(.willStart), .own(.willStop), .own(.didFailToStart), .own(.didFailToStop):
             false
         }

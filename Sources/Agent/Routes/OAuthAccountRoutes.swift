@@ -127,12 +127,13 @@ extension RequestBody {
         server.secret = try optionalString("clientSecret").map { SecretBytes(utf8: $0) }
         let preset = server.secret == nil ? ServerConfiguration.Authentication.none : .basic
         server.authentication = try choice("authentication") ?? preset
-        server.algorithm = try choice("algorithm") ?? .ES256
+        server.algorithm = try choice("algorithm", of: JWS.Algorithm.ofOwnKeys) ?? .ES256
         server.grant = try choice("grant") ?? .authorizationCode
         server.scope = try optionalString("scope") ?? ""
         server.redirectURI = try optionalString("redirectURI") ?? server.redirectURI
         server.authorities = try optionalString("authorities")
         server.subject = try optionalString("subject")
+        server.audience = try optionalString("audience")
         for (name, value) in self["endpoints"]?.object ?? [:] {
             guard let endpoint = ServerMetadata.Endpoint(rawValue: name), let address = value.string else {
                 throw .badRequest(member: "endpoints", fault: "has an endpoint that is not known")
@@ -153,15 +154,16 @@ extension RequestBody {
         var registration = OAuthAccounts.Registration()
         registration.clientName = name
         registration.token = try optionalString("registrationToken").map { SecretBytes(utf8: $0) }
+        registration.choosesAuthentication = try optionalString("authentication") == nil
         return registration
     }
 
-    private func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ member: String
+    private func choice<Choice: RawRepresentable<String> & CaseIterable & Equatable>(
+        _ member: String, of choices: [Choice] = Array(Choice.allCases)
     ) throws(AgentError) -> Choice? {
         guard let text = try optionalString(member) else { return nil }
-        guard let choice = Choice(rawValue: text) else {
-            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let choice = Choice(rawValue: text), choices.contains(choice) else {
+            let names = choices.map(\.rawValue).joined(separator: ", ")
             throw .badRequest(member: member, fault: "is none of \(names)")
         }
         return choice
@@ -173,8 +175,8 @@ extension Schema {
         object(
             [
                 "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
-                "expiresAt": .time("end of its life"), "scope": .string("with blanks between"),
-            ], required: ["accessToken", "expiresAt", "scope"])
+                "expiresAt": .time(endOfToken), "scope": .string("with blanks between"),
+            ], required: ["accessToken", "scope"])
     }
 
     fileprivate static var deviceCode: Schema {
@@ -196,9 +198,12 @@ extension Schema {
             "clientID": .string("as the server knows this board; needed unless it is registered"),
             "clientSecret": Schema.string("of the client").asSensitive,
             "authentication": .string(
-                "of the client; client_secret_basic where there is a secret, else none",
+                "of the client; client_secret_basic where there is a secret, what the server offers where it is "
+                    + "registered, else none",
                 choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
-            "algorithm": .string("of signatures by the client's key; ES256 unless given", choices: ["ES256", "RS256"]),
+            "algorithm": .string(
+                "of signatures by the client's key; ES256 unless given",
+                choices: JWS.Algorithm.ofOwnKeys.map(\.rawValue)),
             "grant": .string(
                 "authorization_code unless given", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
             "scope": .string("with blanks between"),
@@ -206,6 +211,9 @@ extension Schema {
             "resources": .array(of: .string("an address"), "where tokens may be sent; the first is the base of paths"),
             "authorities": .string("certificates in PEM; without them, those that the system trusts"),
             "subject": .string("in whose name the board signs assertions, for the grant jwt_bearer"),
+            "audience": .string(
+                "whom assertions by the client's key are for; the issuer unless given, and the token endpoint for the "
+                    + "grant jwt_bearer and where the server does not describe itself"),
             "register": .boolean("whether the server is asked for a client (RFC 7591)"),
             "registrationToken": Schema.string("the initial access token, where registration needs one").asSensitive,
         ]
@@ -233,8 +241,8 @@ extension Schema {
             of: .object(
                 [
                     "scope": .string("with blanks between"),
-                    "lifeLeft": .integer("in seconds; negative when it has ended"),
+                    "lifeLeft": .integer("in seconds; negative when it has ended; not where the server does not say"),
                     "canBeRefreshed": .boolean("without a person"),
-                ], required: ["scope", "lifeLeft", "canBeRefreshed"]), "at an OAuth server, one for each scope")
+                ], required: ["scope", "canBeRefreshed"]), "at an OAuth server, one for each scope")
     }
 }

@@ -12,9 +12,9 @@ extension Agent {
         let answer = Schema.object(
             [
                 "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
-                "expiresAt": .time("end of its life"), "scope": .string("with blanks between"),
+                "expiresAt": .time(Schema.endOfToken), "scope": .string("with blanks between"),
                 "as": .principal("whose it is, at a gateway"),
-            ], required: ["accessToken", "expiresAt", "scope"])
+            ], required: ["accessToken", "scope"])
         let parameters: [String: Schema] = ["as": .principal(Schema.whose), "scope": .additionalScope]
         router.on(
             "GET", "/v1/token", needs: .call,
@@ -90,6 +90,7 @@ extension Principal {
 }
 
 extension Schema {
+    static let endOfToken = "end of its life; not where the server of an OAuth account does not say"
     static let whose = "whose token; the user's while one is logged in, else the board's, unless given"
     static var additionalScope: Schema { string("scopes needed beyond the configured ones, with blanks between") }
 

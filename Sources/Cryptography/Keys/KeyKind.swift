@@ -25,7 +25,7 @@ enum KeyKind: Equatable {
         return "it is \(name) of \(EVP_PKEY_get_bits(key)) bits"
     }
 
-    private static func group(of key: OpaquePointer) -> String? {
+    static func group(of key: OpaquePointer) -> String? {
         var name = [CChar](repeating: 0, count: 64)
         var count = 0
         guard EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else { return nil }

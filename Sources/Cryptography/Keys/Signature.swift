@@ -17,18 +17,74 @@ extension PrivateKey {
 
 extension PublicKey {
     public func verifies(_ signature: [UInt8], of message: [UInt8]) throws(CryptographyError) -> Bool {
+        try verifies(signature, of: message, .sha256, isPSS: false)
+    }
+
+    /// Verifies the signature of a JWS.
+    func verifies(
+        _ signature: [UInt8], of message: [UInt8], by scheme: SignatureScheme
+    ) throws(CryptographyError) -> Bool {
+        switch scheme {
+        case .rsa(let digest, let isPSS): try verifies(signature, of: message, digest, isPSS: isPSS)
+        case .ecdsa(let digest, let numberBytes):
+            try verifies(try RawECDSA.toDER(signature, numberBytes), of: message, digest, isPSS: false)
+        case .ed25519: try verifies(signature, of: message, nil, isPSS: false)
+        }
+    }
+
+    /// - Parameter digest: `nil` for a kind of key that has its own.
+    private func verifies(
+        _ signature: [UInt8], of message: [UInt8], _ digest: Digest?, isPSS: Bool
+    ) throws(CryptographyError) -> Bool {
         let operation = "verify a signature"
         let context = try check(operation, EVP_MD_CTX_new())
         defer { EVP_MD_CTX_free(context) }
-        try check(operation, EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, handle, nil))
+        var parameters: OpaquePointer?
+        try check(
+            operation, EVP_DigestVerifyInit_ex(context, &parameters, digest?.rawValue, nil, nil, handle, nil))
+        if isPSS {
+            // A salt as long as the hash (RFC 7518 section 3.5).
+            try check(operation, EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING))
+            try check(operation, EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST))
+        }
         let isValid = EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
         ERR_clear_error()
         return isValid
     }
 }
 
-/// The ECDSA signatures of JWS: r and s of 32 bytes each, concatenated (RFC 7518 section 3.4).
+/// How a signature of a JWS is verified with a public key.
+enum SignatureScheme {
+    case rsa(Digest, isPSS: Bool)
+    /// - Parameter numberBytes: length of each of the two numbers.
+    case ecdsa(Digest, numberBytes: Int)
+    case ed25519
+
+    /// `nil` if the algorithm is not one for this kind of key.
+    init?(_ algorithm: JWS.Algorithm, of key: PublicKey) {
+        switch algorithm {
+        case .RS256, .RS384, .RS512, .PS256, .PS384, .PS512:
+            guard KeyKind(of: key.handle) == .rsa else { return nil }
+            self = .rsa(algorithm.digest, isPSS: [.PS256, .PS384, .PS512].contains(algorithm))
+        case .ES256: self.init(.sha256, on: "prime256v1", 32, key)
+        case .ES384: self.init(.sha384, on: "secp384r1", 48, key)
+        case .ES512: self.init(.sha512, on: "secp521r1", 66, key)
+        case .EdDSA:
+            guard EVP_PKEY_is_a(key.handle, "ED25519") == 1 else { return nil }
+            self = .ed25519
+        case .HS256: return nil
+        }
+    }
+
+    private init?(_ digest: Digest, on curve: String, _ numberBytes: Int, _ key: PublicKey) {
+        guard EVP_PKEY_is_a(key.handle, "EC") == 1, KeyKind.group(of: key.handle) == curve else { return nil }
+        self = .ecdsa(digest, numberBytes: numberBytes)
+    }
+}
+
+/// The ECDSA signatures of JWS: r and s of equal length, concatenated (RFC 7518 section 3.4).
 enum RawECDSA {
+    /// Of each number on P-256.
     static let numberBytes = 32
 
     static func fromDER(_ der: [UInt8]) throws(CryptographyError) -> [UInt8] {
@@ -44,8 +100,8 @@ enum RawECDSA {
         return raw
     }
 
-    /// - Parameter raw: exactly 64 bytes.
-    static func toDER(_ raw: [UInt8]) throws(CryptographyError) -> [UInt8] {
+    /// - Parameter raw: exactly twice `numberBytes`.
+    static func toDER(_ raw: [UInt8], _ numberBytes: Int) throws(CryptographyError) -> [UInt8] {
         let operation = "decode a signature"
         guard raw.count == 2 * numberBytes else { throw .signatureInvalid(.token) }
         let pair = try check(operation, ECDSA_SIG_new())

@@ -13,6 +13,24 @@ public enum SHA256 {
     }
 }
 
+/// The hashes of signatures, by OpenSSL's names (FIPS 180-4).
+public enum Digest: String, Sendable {
+    case sha256 = "SHA256"
+    case sha384 = "SHA384"
+    case sha512 = "SHA512"
+
+    public func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        let bytes = Array(bytes)
+        var digest = [UInt8](repeating: 0, count: 64)
+        var count = 0
+        // Fails only for the same reasons as SHA-256 above.
+        guard EVP_Q_digest(nil, rawValue, nil, bytes, bytes.count, &digest, &count) == 1 else {
+            fatalError("\(rawValue): \(takeOpenSSLReason())")
+        }
+        return Array(digest.prefix(count))
+    }
+}
+
 /// HMAC (RFC 2104).
 public enum HMAC {
     public static func sha256(key: SecretBytes, _ message: some Collection<UInt8>) -> [UInt8] {

@@ -2,14 +2,35 @@ import Groundwork
 
 /// Signed tokens in the compact form of JSON Web Signature (RFC 7515 section 7.1).
 public enum JWS {
-    /// The supported algorithms (RFC 7518 section 3.1), without `none`.
+    /// The supported algorithms (RFC 7518 section 3.1, RFC 8037 section 3.1), without `none`. All are verified; this
+    /// program signs with RS256, ES256 and HS256.
     public enum Algorithm: String, Sendable, CaseIterable {
-        /// RSASSA-PKCS1-v1_5 with SHA-256, keys of 2048 bits and up.
-        case RS256
-        /// ECDSA on P-256 with SHA-256.
-        case ES256
+        /// RSASSA-PKCS1-v1_5, keys of 2048 bits and up.
+        case RS256, RS384, RS512
+        /// RSASSA-PSS, keys of 2048 bits and up.
+        case PS256, PS384, PS512
+        /// ECDSA on P-256, P-384 and P-521.
+        case ES256, ES384, ES512
+        /// On the curve Ed25519.
+        case EdDSA
         /// HMAC with SHA-256.
         case HS256
+
+        /// Those whose signatures a public key verifies.
+        public static let ofPublicKeys = Set(allCases).subtracting([.HS256])
+        /// Those that a key of this program signs with.
+        public static let ofOwnKeys: [Algorithm] = [.ES256, .RS256]
+
+        /// The hash of what is signed, and of the tokens that an id_token vouches for (OpenID Connect Core section
+        /// 3.1.3.6).
+        public var digest: Digest {
+            switch self {
+            case .RS256, .PS256, .ES256, .HS256: .sha256
+            case .RS384, .PS384, .ES384: .sha384
+            // Ed25519 hashes with SHA-512 itself.
+            case .RS512, .PS512, .ES512, .EdDSA: .sha512
+            }
+        }
     }
 
     public enum SigningKey: Sendable {

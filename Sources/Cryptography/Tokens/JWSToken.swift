@@ -50,18 +50,19 @@ extension JWS {
             message = Array(compact.utf8.prefix(segments[0].count + 1 + segments[1].count))
         }
 
-        /// Verifies the signature. The key determines the algorithm, whatever the token's header says: an RSA key
-        /// accepts only RS256, a P-256 key ES256, a secret HS256.
+        /// Verifies the signature. The kind of the key determines the kind of the algorithm, whatever the token's
+        /// header says: a secret accepts only HS256, a P-256 key only ES256, an RSA key only those of RSA.
         /// - Throws: ``CryptographyError/algorithmRefused(_:)``, ``CryptographyError/signatureInvalid(_:)``
         public func verify(with key: VerificationKey) throws(CryptographyError) {
             let isValid: Bool
             switch (algorithm, key) {
             case (.HS256, .hmac(let secret)) where secret.count > 0:
                 isValid = equalInConstantTime(HMAC.sha256(key: secret, message), signature)
-            case (.RS256, .key(let key)) where KeyKind(of: key.handle) == .rsa:
-                isValid = try key.verifies(signature, of: message)
-            case (.ES256, .key(let key)) where KeyKind(of: key.handle) == .p256:
-                isValid = try key.verifies(try RawECDSA.toDER(signature), of: message)
+            case (_, .key(let key)):
+                guard let scheme = SignatureScheme(algorithm, of: key) else {
+                    throw .algorithmRefused(algorithm.rawValue)
+                }
+                isValid = try key.verifies(signature, of: message, by: scheme)
             default: throw .algorithmRefused(algorithm.rawValue)
             }
             guard isValid else { throw .signatureInvalid(.token) }

@@ -36,8 +36,8 @@ struct Diagnosis {
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION:
             guard let refusal else { return .handshakeFailed(host: target.host, reason: text) }
             return .tls(host: target.host, refusal: refusal)
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
-            return .malformedResponse(url: target.location)
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: return .malformedResponse(url: target.location)
+        case CURLE_BAD_CONTENT_ENCODING: return .bodyUndecodable(url: target.location)
         // libcurl's own limit of one header line, exceeded before the line is complete.
         case CURLE_OUT_OF_MEMORY where hasConnected, Self.tooLarge where hasConnected:
             return .responseHeadTooLarge(url: target.location)

@@ -29,7 +29,9 @@ public struct HTTPRequest: Sendable {
     public var unixSocket: String?
     /// Allows an `http:` URL without a Unix socket: the request and its answer can be read by others on the network.
     public var allowsPlainHTTP = false
-    /// The most bytes the response body may have; one more ends the transfer.
+    /// Whether a compressed body is decoded. Nothing is asked for compressed, but some proxies compress all the same.
+    public var decodesBody = false
+    /// The most bytes the response body may have, decoded if it is; one more ends the transfer.
     public var responseLimit = HTTPRequest.defaultResponseLimit
 
     public init(

@@ -87,6 +87,8 @@ extension Transfer {
         } else if order.method == "HEAD" {
             try easy.set(CURLOPT_NOBODY, true)
         }
+        // Decodes whatever libcurl can; the field in the request is left out.
+        if order.decodesBody { try easy.set(CURLOPT_ACCEPT_ENCODING, "gzip") }
         try easy.set(CURLOPT_CUSTOMREQUEST, order.method)
         for line in order.headerLines { try addHeader(line) }
         try easy.set(CURLOPT_HTTPHEADER, pointer: headerList)

@@ -13,6 +13,7 @@ final class TransferOrder: Sendable {
     let trust: ServerTrust?
     let identity: TLSIdentity?
     let unixSocket: String?
+    let decodesBody: Bool
     /// `nil` means no limit.
     let totalTimeout: Duration?
     let handshakeTimeout: Duration
@@ -46,6 +47,7 @@ final class TransferOrder: Sendable {
         trust = request.trust
         identity = request.identity
         unixSocket = request.unixSocket
+        decodesBody = request.decodesBody
         self.totalTimeout = totalTimeout
         handshakeTimeout = request.handshakeTimeout
         silenceLimit = request.silenceLimit
@@ -86,7 +88,9 @@ final class TransferOrder: Sendable {
             lines.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
         }
         // Fields that libcurl would add by itself; a line without a value prevents that.
-        for name in ["Content-Type", "Accept", "Expect"] where headers.first(name) == nil { lines.append("\(name):") }
+        for name in ["Content-Type", "Accept", "Accept-Encoding", "Expect"] where headers.first(name) == nil {
+            lines.append("\(name):")
+        }
         return lines
     }
 }

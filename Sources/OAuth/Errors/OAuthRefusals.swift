@@ -35,7 +35,8 @@ public struct OAuthRefusal: Sendable, Equatable {
         self.text = text
     }
 
-    public var code: Code? { Code(rawValue: error) }
+    /// Microsoft has another word for a denial of RFC 8628.
+    public var code: Code? { error == "authorization_declined" ? .accessDenied : Code(rawValue: error) }
 }
 
 /// The table of RFC 6749 section 5.2 and its extensions.
@@ -44,7 +45,8 @@ public struct OAuthRefusals: RefusalTable {
 
     public func refusal(in response: HTTPResponse) -> OAuthRefusal? {
         let words = RefusalWords(response.body)
-        guard !response.isSuccess, let error = words.error else { return nil }
+        // Some servers, such as GitHub, refuse with status 200.
+        guard !response.isSuccess || !words.isBesideGrant, let error = words.error else { return nil }
         return OAuthRefusal(status: response.status, error: error, text: words.text)
     }
 
@@ -68,12 +70,15 @@ public struct RefusalWords: Sendable, Equatable {
 
     public let error: String?
     public let text: String?
+    /// Whether the answer has what was asked for all the same: a token, the code of a device, or a client.
+    let isBesideGrant: Bool
 
     /// A part is `nil` if it is missing, empty, or not text.
     public init(_ body: [UInt8]) {
         let json = try? JSON(parsing: body.prefix(Self.bodyLimit))
         error = Self.line(json?["error"]?.string)
         text = Self.line(json?["error_description"]?.string)
+        isBesideGrant = ["access_token", "device_code", "client_id"].contains { json?[$0] != nil }
     }
 
     private static func line(_ text: String?) -> String? {

@@ -5,8 +5,8 @@ import HTTPClient
 public protocol RefusalTable: Sendable {
     associatedtype Refusal: Sendable
 
-    /// The server's explicit refusal. `nil` for a success, and for an answer that may be from a proxy, a load
-    /// balancer or a captive portal.
+    /// The server's explicit refusal, whatever its status. `nil` for a success, and for an answer that may be from a
+    /// proxy, a load balancer or a captive portal.
     func refusal(in response: HTTPResponse) -> Refusal?
 
     func subject(of refusal: Refusal) -> RefusalSubject
@@ -34,10 +34,8 @@ public enum TokenVerdict<Refusal: Sendable>: Sendable {
 
 extension RefusalTable {
     public func judge(_ response: HTTPResponse) -> TokenVerdict<Refusal> {
-        guard response.status == 200 else {
-            guard let refusal = refusal(in: response) else { return .notFromServer }
-            return .refused(refusal, subject(of: refusal))
-        }
+        if let refusal = refusal(in: response) { return .refused(refusal, subject(of: refusal)) }
+        guard response.status == 200 else { return .notFromServer }
         do {
             return .granted(try TokenAnswer(response.body))
         } catch {

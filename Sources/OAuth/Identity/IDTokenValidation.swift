@@ -48,18 +48,11 @@ public struct IDTokenValidation: Sendable {
     public func validate(_ compact: String, keys: KeySet?) throws(IDTokenFault) -> Date {
         let token = try Self.parse(compact, algorithms)
         guard verifiesSignature else { return try checkClaims(token.payload) }
-        let key: JWS.VerificationKey
-        switch token.algorithm {
-        case .HS256: key = .hmac(secret)
-        case .RS256, .ES256:
-            guard let published = keys?.key(of: token.keyID) else { throw .signatureInvalid }
-            key = .key(published)
-        }
-        do {
-            try token.verify(with: key)
-        } catch {
-            throw .signatureInvalid
-        }
+        let candidates: [JWS.VerificationKey] =
+            token.algorithm == .HS256
+            ? [.hmac(secret)] : (keys?.candidates(of: token.keyID) ?? []).map(JWS.VerificationKey.key)
+        // A key of another kind than the algorithm's verifies nothing.
+        guard candidates.contains(where: { (try? token.verify(with: $0)) != nil }) else { throw .signatureInvalid }
         return try checkClaims(token.payload)
     }
 
@@ -67,12 +60,14 @@ public struct IDTokenValidation: Sendable {
         let token: JWS.Token
         do {
             token = try JWS.Token(compact: compact)
-        } catch .algorithmRefused {
-            throw .algorithmUnsupported
+        } catch .algorithmRefused(let name) {
+            throw .algorithmUnsupported(name)
         } catch {
             throw .malformed
         }
-        guard algorithms.contains(token.algorithm) else { throw .algorithmUnsupported }
+        guard algorithms.contains(token.algorithm) else {
+            throw .algorithmUnsupported(token.algorithm.rawValue)
+        }
         return token
     }
 
@@ -108,12 +103,12 @@ public struct ClaimRule: Sendable {
     }
 }
 
-/// Why an id_token is not accepted. It quotes nothing of the token.
+/// Why an id_token is not accepted. It quotes nothing of the token but its algorithm.
 public enum IDTokenFault: Error, Equatable {
     /// It is not a signed token, has no claims, or does not name the key that signed it.
     case malformed
     /// It is signed by an algorithm that the server may not use.
-    case algorithmUnsupported
+    case algorithmUnsupported(String)
     case signatureInvalid
     /// `exp` has passed, or is missing.
     case expired

@@ -29,7 +29,9 @@ public struct DeviceAuthorization: Sendable {
             code.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else { throw AnswerFault("its user_code is missing or not printable") }
         userCode = code
-        verificationURI = try Self.address(try answer.requiredPlainText("verification_uri"), "verification_uri")
+        // The name in the drafts before RFC 8628, which Google has kept.
+        let place = answer["verification_uri"] == nil ? "verification_url" : "verification_uri"
+        verificationURI = try Self.address(try answer.requiredPlainText(place), place)
         completeURI = try answer.plainText("verification_uri_complete").map { text throws(AnswerFault) in
             try Self.address(text, "verification_uri_complete")
         }

@@ -22,6 +22,10 @@ public struct ServerMetadata: Sendable, Equatable {
     public let issuer: String?
     /// Whether every authorization answer names the issuer (RFC 9207 section 3).
     public let namesIssuerInAnswers: Bool
+    /// How the server says that it signs id_tokens; empty if it does not say.
+    public let idTokenAlgorithms: [String]
+    /// How clients may authenticate at the token endpoint; Basic where the server does not say (RFC 8414 section 2).
+    public let tokenAuthentications: [String]
     private let addresses: [Endpoint: String]
     /// The client authentications of the endpoints that have a list of their own.
     private let authentications: [Endpoint: [String]]
@@ -38,8 +42,18 @@ public struct ServerMetadata: Sendable, Equatable {
                 .compactMap(\.string)
         }
         self.authentications = authentications
+        let ways = Self.texts(answer["token_endpoint_auth_methods_supported"])
+        tokenAuthentications = ways.isEmpty ? ["client_secret_basic"] : ways
+        idTokenAlgorithms = Self.texts(answer["id_token_signing_alg_values_supported"])
         issuer = try answer.plainText("issuer")
         namesIssuerInAnswers = answer["authorization_response_iss_parameter_supported"]?.bool ?? false
+    }
+
+    /// The first printable texts of a list.
+    private static func texts(_ list: JSON?) -> [String] {
+        (list?.array ?? []).prefix(32).compactMap(\.string).filter {
+            HTTPHeaders.isPlainValue($0) && $0.utf8.count <= 64
+        }
     }
 
     /// The address, if the server names one.

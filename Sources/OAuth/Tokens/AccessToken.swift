@@ -7,6 +7,8 @@ public struct AccessToken: Sendable, Equatable {
     public let value: SecretBytes
     /// When it expires, by the clock of this machine.
     public let expiresAt: Date
+    /// Whether the server has said when it expires; otherwise it refuses the token some day.
+    public let isEndKnown: Bool
     /// Granted scopes.
     public let scope: Set<String>
 }
@@ -53,8 +55,13 @@ public struct HeldToken: Sendable, Equatable {
     public func isValid(at uptime: Duration) -> Bool { uptime <= deadline }
 
     public func token(at now: Date, uptime: Duration) -> AccessToken {
-        AccessToken(value: value, expiresAt: now + (deadline - uptime).inSeconds, scope: Scope.words(scope))
+        AccessToken(
+            value: value, expiresAt: now + (deadline - uptime).inSeconds, isEndKnown: isEndKnown,
+            scope: Scope.words(scope))
     }
+
+    /// As in ``AccessToken``: a longer life than is accepted stands for an unknown one.
+    public var isEndKnown: Bool { lifetime < TokenAnswer.lifetimeLimit }
 }
 
 /// An id_token as a session keeps it: validated (OpenID Connect Core section 3.1.3.7), unless its type cannot be.

@@ -3,6 +3,12 @@ public enum Scope {
     /// The words in their order.
     public static func list(_ scope: String?) -> [String] { (scope ?? "").split(separator: " ").map(String.init) }
 
+    /// A scope as GitHub answers it, with commas between the words, as others do. A comma may be part of a word, but none
+    /// is known that is.
+    static func separated(_ scope: String) -> String {
+        scope.contains(" ") ? scope : String(scope.map { $0 == "," ? " " : $0 })
+    }
+
     public static func words(_ scope: String?) -> Set<String> { Set(list(scope)) }
 
     /// Whether what was granted is enough for what is needed.

@@ -30,7 +30,8 @@ public struct TokenAnswer: Sendable, Equatable {
         }
         accessToken = SecretBytes(utf8: try answer.requiredPlainText("access_token"))
         lifetime = min(max(answer["expires_in"]?.seconds ?? 0, 0), Self.lifetimeLimit)
-        scope = answer["scope"]?.string
+        scope = (answer["scope"]?.array?.compactMap(\.string).joined(separator: " ") ?? answer["scope"]?.string)
+            .map(Scope.separated)
         refreshToken = try answer.plainText("refresh_token").map { SecretBytes(utf8: $0) }
         idToken = try answer.plainText("id_token").map { SecretBytes(utf8: $0) }
         idTokenType = answer["id_token_type"]?.string ?? HeldIDToken.jwtBearer

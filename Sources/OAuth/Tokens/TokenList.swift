@@ -13,16 +13,21 @@ public struct TokenList: Sendable, Equatable {
         public var refresh: SecretBytes?
         /// The scope it was requested for: some servers grant another, and would again.
         public let requested: Set<String>
+        /// Whether an answer to its refresh did not arrive: the server may have replaced the refresh token.
+        public var isAnswerLost: Bool
 
-        public init(access: HeldToken, refresh: SecretBytes?, requested: Set<String> = []) {
+        public init(
+            access: HeldToken, refresh: SecretBytes?, requested: Set<String> = [], isAnswerLost: Bool = false
+        ) {
             self.access = access
             self.refresh = refresh
             self.requested = requested
+            self.isAnswerLost = isAnswerLost
         }
 
         public var scope: Set<String> { Scope.words(access.scope) }
 
-        func serves(_ wanted: Set<String>) -> Bool { wanted.isSubset(of: scope) || wanted == requested }
+        public func serves(_ wanted: Set<String>) -> Bool { wanted.isSubset(of: scope) || wanted == requested }
 
         /// Whether another token serves every caller that this one serves.
         func isReplaced(by other: Entry) -> Bool {
@@ -64,6 +69,12 @@ public struct TokenList: Sendable, Equatable {
     }
 
     public mutating func remove(_ entry: Entry) { entries.removeAll { $0 == entry } }
+
+    /// Notes that an answer to the refresh of this one did not arrive.
+    public mutating func noteLostAnswer(of entry: Entry) {
+        guard let index = entries.firstIndex(of: entry) else { return }
+        entries[index].isAnswerLost = true
+    }
 
     /// Ends the life of an access token that a server refused; what can be refreshed stays.
     public mutating func drop(access value: SecretBytes) {

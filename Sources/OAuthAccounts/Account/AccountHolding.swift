@@ -9,6 +9,8 @@ struct AccountHolding: Sendable, Equatable {
     var tokens = TokenList()
     /// `nil` if nobody is logged in, or the client asks for itself.
     var user: AccountUser?
+    /// The newest refresh token that the server refused, until other tokens come.
+    var refusal: RefreshRefusal?
 
     var document: JSON {
         [
@@ -20,12 +22,20 @@ struct AccountHolding: Sendable, Equatable {
                         "lifetime": .number(entry.access.lifetime), "scope": .string(entry.access.scope),
                         "requested": .string(entry.requested.sorted().joined(separator: " ")),
                         "refresh": entry.refresh.map { .string($0.exposedText()) } ?? .null,
+                        "lost": .bool(entry.isAnswerLost),
                     ]
                 }),
             "user": user.map { user in
                 [
                     "name": user.name.map(JSON.string) ?? .null, "subject": user.subject.map(JSON.string) ?? .null,
                     "since": .number(user.loggedInAt.timeIntervalSince1970),
+                ]
+            } ?? .null,
+            "refusal": refusal.map { refusal in
+                [
+                    "error": .string(refusal.error), "text": refusal.text.map(JSON.string) ?? .null,
+                    "scope": .string(refusal.scope.sorted().joined(separator: " ")),
+                    "lost": .bool(refusal.isAfterLostAnswer),
                 ]
             } ?? .null,
         ]
@@ -47,7 +57,8 @@ struct AccountHolding: Sendable, Equatable {
             entries.append(
                 .init(
                     access: access, refresh: element["refresh"]?.string.map { SecretBytes(utf8: $0) },
-                    requested: Scope.words(element["requested"]?.string)))
+                    requested: Scope.words(element["requested"]?.string),
+                    isAnswerLost: element["lost"]?.bool ?? false))
         }
         tokens = TokenList(entries)
         if let since = document["user"]?["since"]?.number {
@@ -55,7 +66,23 @@ struct AccountHolding: Sendable, Equatable {
                 name: document["user"]?["name"]?.string, subject: document["user"]?["subject"]?.string,
                 loggedInAt: Date(timeIntervalSince1970: since))
         }
+        if let error = document["refusal"]?["error"]?.string {
+            refusal = RefreshRefusal(
+                error: error, text: document["refusal"]?["text"]?.string,
+                scope: Scope.words(document["refusal"]?["scope"]?.string),
+                isAfterLostAnswer: document["refusal"]?["lost"]?.bool ?? false)
+        }
     }
+}
+
+/// Why a token cannot be refreshed any more.
+struct RefreshRefusal: Sendable, Equatable {
+    /// As in `OAuthRefusal`.
+    let error: String
+    let text: String?
+    /// Of the token.
+    let scope: Set<String>
+    let isAfterLostAnswer: Bool
 }
 
 /// Who is logged in at an account.

@@ -30,10 +30,12 @@ extension OAuthAccount {
     ) async throws -> HTTPResponse {
         var request = try Self.request(method, address, server, judgedAt: clock)
         request.responseLimit = HTTPRequest.defaultResponseLimit
+        // The program gets what the API sent.
+        request.decodesBody = false
         request.headers = headers
         request.headers.set("Authorization", "Bearer \(token.value.exposedText())")
         request.body = body
-        return try await client.send(request)
+        return try await client.http.send(request)
     }
 
     private func resource(_ target: String) throws(OAuthAccountError) -> String {

@@ -34,14 +34,16 @@ extension OAuthAccount {
     }
 
     /// Deletes the client at the server, if this board registered it (RFC 7592 section 2.3).
-    func deregister() async throws {
+    func deregister() async throws { try await Self.deregister(server, by: client) }
+
+    static func deregister(_ server: ServerConfiguration, by client: ServerClient) async throws {
         guard let address = server.registrationAddress, let token = server.registrationToken else { return }
-        var request = try Self.request("DELETE", address, server, judgedAt: clock)
+        var request = try request("DELETE", address, server, judgedAt: client.clock)
         request.headers.set("Authorization", "Bearer \(token.exposedText())")
-        let response = try await Self.send(request, by: client, to: "registration_client_uri")
+        let response = try await send(request, by: client, to: "registration_client_uri")
         // 401 is the answer where the client is gone already.
         guard response.isSuccess || [401, 404].contains(response.status) else {
-            throw Self.failure(response, of: "registration_client_uri")
+            throw failure(response, of: "registration_client_uri")
         }
     }
 }

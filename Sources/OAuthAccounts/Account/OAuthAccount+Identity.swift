@@ -14,12 +14,19 @@ extension OAuthAccount {
             guard nonce == nil else { throw OAuthAccountError.idTokenInvalid(reason: "there is none") }
             return nil
         }
-        // Without an issuer nothing of it could be checked, so nothing of it is used.
-        guard let issuer = server.issuer else { return nil }
+        // Without an issuer nothing of it could be checked, so nothing of it is used. One that nobody asked for does not
+        // end a login where there are no keys.
+        guard let issuer = server.issuer, nonce != nil || server.isOpenID || server.endpoints[.keys] != nil else {
+            return nil
+        }
         do {
             try await check(token, issuer, answer, nonce)
         } catch let fault as IDTokenFault {
-            throw OAuthAccountError.idTokenInvalid(reason: fault.reason)
+            if case .algorithmUnsupported(let name) = fault {
+                throw OAuthAccountError.idTokenUnsupported(algorithms: [name])
+            }
+            let told = ["iss": issuer, "aud": server.clientID, "azp": server.clientID]
+            throw OAuthAccountError.idTokenInvalid(reason: fault.reason(of: token, told))
         }
         return JWS.claims(of: token)
     }
@@ -27,15 +34,14 @@ extension OAuthAccount {
     private func check(_ token: String, _ issuer: String, _ answer: TokenAnswer, _ nonce: SecretBytes?) async throws {
         let client = ClientAuthentication(
             id: server.clientID, secret: server.secret ?? SecretBytes([]), expires: nil)
-        // The secret signs only where there is one; without it only a published key can have signed.
-        let algorithms: Set<JWS.Algorithm> = server.secret == nil ? [.RS256, .ES256] : [.RS256, .ES256, .HS256]
+        let algorithm = (try? JWS.Token(compact: token))?.algorithm
         let validation = IDTokenValidation(
             client: client,
             rules: ClaimRule.openID(
-                issuer: issuer, clientID: server.clientID, nonce: nonce, accessToken: answer.accessToken),
-            now: clock(), algorithms: algorithms)
-        let parsed = try? JWS.Token(compact: token)
-        let needsKey = parsed?.algorithm == .RS256 || parsed?.algorithm == .ES256
+                issuer: issuer, clientID: server.clientID, nonce: nonce, accessToken: answer.accessToken,
+                algorithm: algorithm ?? .RS256),
+            now: clock(), algorithms: server.idTokenAlgorithms)
+        let needsKey = algorithm.map { JWS.Algorithm.ofPublicKeys.contains($0) } ?? false
         if needsKey, keySet == nil { keySet = try await loadKeys() }
         guard let first = Self.fault(of: token, validation, keySet) else { return }
         // The server may have changed its keys since they were read.

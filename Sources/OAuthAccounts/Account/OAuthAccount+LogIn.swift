@@ -159,7 +159,7 @@ extension OAuthAccount {
         guard state == logIn.proof.state else { throw .stateMismatch }
         guard let expected = server.issuer else { return }
         guard issuer == expected || issuer == nil && !server.namesIssuerInAnswers else {
-            throw .issuerWrong(expected: expected)
+            throw .issuerWrong(expected: expected, found: issuer)
         }
     }
 
@@ -184,7 +184,9 @@ extension OAuthAccount {
         if !scope.isEmpty { form.add("scope", scope) }
         let endpoint = Self.name(.deviceAuthorization)
         let response = try await post(.deviceAuthorization, form, [])
-        guard response.status == 200 else { throw Self.failure(response, of: endpoint) }
+        guard response.status == 200, OAuthRefusals().refusal(in: response) == nil else {
+            throw Self.failure(response, of: endpoint)
+        }
         return try Self.read(endpoint) { () throws(AnswerFault) in try DeviceAuthorization(response.body) }
     }
 
@@ -193,6 +195,7 @@ extension OAuthAccount {
     /// - Throws: ``OAuthAccountError/deviceCodeExpired``, ``OAuthAccountError/deviceDenied`` and others.
     public func awaitDevice(_ authorization: DeviceAuthorization, scope: String? = nil) async throws -> AccountUser {
         let end = uptime + .seconds(authorization.lifetime)
+        let endpoint = try address(of: .token)
         var polling = DevicePolling(interval: authorization.interval)
         var pause = authorization.interval
         let grant = DeviceCodeGrant(code: authorization.deviceCode)
@@ -208,6 +211,8 @@ extension OAuthAccount {
                     try await account.accept(answer, requested: requested, userName: nil, nonce: nil)
                 }
                 return try loggedIn()
+            } catch let error as OAuthAccountError where error.kind == .temporary {
+                (failure, code) = (error, nil)
             } catch OAuthAccountError.refused(let endpoint, let refusal) {
                 failure = OAuthAccountError.refused(endpoint: endpoint, refusal)
                 // An error that RFC 6749 does not know must not be taken for a failure of the network.
@@ -218,7 +223,8 @@ extension OAuthAccount {
                 (failure, code) = (error, nil)
             }
             switch polling.next(after: code) {
-            case .wait(let seconds): pause = seconds
+            case .wait(let seconds):
+                pause = min(max(seconds, client.left(endpoint)), max((end - uptime).inSeconds, 0))
             case .expired: throw OAuthAccountError.deviceCodeExpired
             case .denied: throw OAuthAccountError.deviceDenied
             case .refused: throw failure

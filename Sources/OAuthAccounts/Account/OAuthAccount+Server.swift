@@ -37,10 +37,10 @@ extension OAuthAccount {
     ) async throws -> HTTPResponse {
         let address = try address(of: endpoint)
         var request = try Self.request("POST", address, server, judgedAt: clock)
-        // A server may check the audience of an assertion against its token endpoint only (RFC 7523 section 3).
+        let audience = server.audience ?? (server.isIssuerAudience ? server.issuer : nil) ?? server.endpoints[.token]
         try await proof().fill(
             &request, client: server.clientID, form: form, secrets: secrets,
-            audience: server.endpoints[.token] ?? address, now: clock())
+            audience: audience ?? address, now: clock())
         return try await Self.send(request, by: client, to: Self.name(endpoint))
     }
 
@@ -67,7 +67,7 @@ extension OAuthAccount {
     func ownAssertion() async throws -> SecretBytes {
         try await assertions().make(
             issuer: server.clientID, subject: server.subject ?? server.clientID,
-            audience: try address(of: .token), now: clock())
+            audience: try server.audience ?? address(of: .token), now: clock())
     }
 
     /// The public key, for the server's administrator.
@@ -98,11 +98,14 @@ extension OAuthAccount {
         request.timeout = timeout
         request.handshakeTimeout = timeout
         request.responseLimit = JSONAnswer.limit
+        request.decodesBody = true
         return request
     }
 
-    static func send(_ request: HTTPRequest, by client: HTTPClient, to endpoint: String) async throws -> HTTPResponse {
-        var response = try await client.send(request)
+    static func send(
+        _ request: HTTPRequest, by client: ServerClient, to endpoint: String
+    ) async throws -> HTTPResponse {
+        var response = try await client.send(request, to: endpoint)
         guard !(300..<400).contains(response.status) else { throw OAuthAccountError.redirected(endpoint: endpoint) }
         if !response.isSuccess {
             response.body = SecretEchoes.oauth.removed(from: response.body, of: request)

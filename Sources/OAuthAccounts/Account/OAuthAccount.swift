@@ -19,8 +19,9 @@ public actor OAuthAccount {
 
     public nonisolated let name: String
     nonisolated let vault: Vault
-    nonisolated let client: HTTPClient
+    nonisolated let client: ServerClient
     nonisolated let clock: @Sendable () -> Date
+    private nonisolated let onLogInNeeded: @Sendable (OAuthAccountError) -> Void
     private nonisolated let flights = SingleFlight<Flight>()
     private static let start = ContinuousClock.now
 
@@ -36,8 +37,8 @@ public actor OAuthAccount {
     var begun: [BegunLogIn] = []
 
     init(
-        name: String, server: ServerConfiguration, holding: AccountHolding, vault: Vault, client: HTTPClient,
-        clock: @escaping @Sendable () -> Date
+        name: String, server: ServerConfiguration, holding: AccountHolding, vault: Vault, client: ServerClient,
+        clock: @escaping @Sendable () -> Date, onLogInNeeded: @escaping @Sendable (OAuthAccountError) -> Void
     ) {
         self.name = name
         self.server = server
@@ -45,6 +46,7 @@ public actor OAuthAccount {
         self.vault = vault
         self.client = client
         self.clock = clock
+        self.onLogInNeeded = onLogInNeeded
     }
 
     /// Time by a clock that is never set.
@@ -69,18 +71,17 @@ public actor OAuthAccount {
                 try await Task { try await obtain(wanted) }.value
             }
         }
-        guard let entry = holding.tokens.valid(for: wanted, at: uptime) else {
-            throw OAuthAccountError.loginRequired(account: name)
-        }
+        guard let entry = holding.tokens.valid(for: wanted, at: uptime) else { throw logInNeeded(for: wanted) }
         return shown(entry)
     }
 
     private func shown(_ entry: TokenList.Entry) -> AccessToken { entry.access.token(at: clock(), uptime: uptime) }
 
     /// What is held, for a person: nothing secret.
-    public func tokens() -> [(scope: String, lifeLeft: Double, canBeRefreshed: Bool)] {
+    public func tokens() -> [(scope: String, lifeLeft: Double?, canBeRefreshed: Bool)] {
         holding.tokens.entries.map {
-            ($0.access.scope, ($0.access.deadline - uptime) / .seconds(1), $0.refresh != nil)
+            let left = $0.access.isEndKnown ? ($0.access.deadline - uptime) / .seconds(1) : nil
+            return ($0.access.scope, left, $0.refresh != nil)
         }
     }
 
@@ -97,7 +98,7 @@ public actor OAuthAccount {
             try await refresh(entry)
             guard holding.tokens.valid(for: wanted, at: uptime) == nil else { return }
         }
-        guard server.isUnattended else { throw OAuthAccountError.loginRequired(account: name) }
+        guard server.isUnattended else { throw logInNeeded(for: wanted) }
         let scope = wanted.isEmpty ? nil : wanted.sorted().joined(separator: " ")
         let grant: any OAuth.Grant =
             server.grant == .clientCredentials
@@ -105,6 +106,14 @@ public actor OAuthAccount {
             : AssertionGrant(type: HeldIDToken.jwtBearer, assertion: try await ownAssertion(), scope: scope)
         let answer = try await request(grant.request)
         try await add(answer, requested: scope, user: nil)
+    }
+
+    private func logInNeeded(for wanted: Set<String>) -> OAuthAccountError {
+        guard let refusal = holding.refusal, wanted.isSubset(of: refusal.scope) else {
+            return .loginRequired(account: name)
+        }
+        return .refreshRefused(
+            account: name, error: refusal.error, text: refusal.text, afterLostAnswer: refusal.isAfterLostAnswer)
     }
 
     private func refresh(_ entry: TokenList.Entry) async throws {
@@ -119,7 +128,20 @@ public actor OAuthAccount {
             // It will never be accepted again.
             var rest = holding
             rest.tokens.remove(entry)
-            return try await keep(rest)
+            let scope = entry.scope.union(entry.requested)
+            rest.refusal = RefreshRefusal(
+                error: refusal.error, text: refusal.text, scope: scope, isAfterLostAnswer: entry.isAnswerLost)
+            try await keep(rest)
+            if !server.isUnattended { onLogInNeeded(logInNeeded(for: scope)) }
+            return
+        } catch {
+            if Self.mayHaveLostAnswer(error), !entry.isAnswerLost {
+                var next = holding
+                next.tokens.noteLostAnswer(of: entry)
+                // Why the refresh failed matters more.
+                try? await keep(next)
+            }
+            throw error
         }
         killPoint("oauth-refresh-answered")
         var renewed = holding
@@ -129,8 +151,20 @@ public actor OAuthAccount {
                 access: held(answer, scope: answer.scope ?? entry.access.scope),
                 refresh: answer.refreshToken ?? entry.refresh, requested: entry.requested),
             inPlaceOf: entry, at: uptime)
+        renewed.refusal = nil
         try await keep(renewed)
         killPoint("oauth-refresh-committed")
+    }
+
+    /// Whether the server may have granted what was asked for, although no usable answer came.
+    private static func mayHaveLostAnswer(_ error: any Error) -> Bool {
+        switch error {
+        case OAuthAccountError.noAnswer, OAuthAccountError.answerInvalid, HTTPError.timeout, HTTPError.connectionLost,
+            HTTPError.malformedResponse, HTTPError.bodyUndecodable, HTTPError.responseTooLarge,
+            HTTPError.responseHeadTooLarge, HTTPError.cancelled:
+            true
+        default: false
+        }
     }
 
     /// Adds what a server has issued. Must run in a flight.
@@ -138,6 +172,7 @@ public actor OAuthAccount {
     /// - Parameter user: who logged in; tokens of anybody else are dropped.
     func add(_ answer: TokenAnswer, requested: String?, user: AccountUser?) async throws {
         var next = holding
+        next.refusal = nil
         if let user {
             if !user.isSame(as: holding.user) { next.tokens = TokenList() }
             next.user = user

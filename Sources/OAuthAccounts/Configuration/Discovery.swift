@@ -7,12 +7,12 @@ import Vault
 
 /// Reads a server's description of itself (RFC 8414 section 3, OpenID Connect Discovery section 4).
 struct Discovery {
-    let client: HTTPClient
+    let client: ServerClient
     /// For its authorities.
     let server: ServerConfiguration
     let clock: @Sendable () -> Date
 
-    /// - Throws: ``OAuthAccountError/issuerWrong(expected:)`` if the description is of another server
+    /// - Throws: ``OAuthAccountError/issuerWrong(expected:found:)`` if the description is of another server
     func metadata(of issuer: String) async throws -> ServerMetadata {
         var fault: any Error = OAuthAccountError.metadataInvalid(issuer: issuer, reason: "its address is not usable")
         for address in try Self.addresses(of: issuer) {
@@ -20,8 +20,11 @@ struct Discovery {
                 return try await metadata(at: address, of: issuer)
             } catch let error as OAuthAccountError {
                 // A server may have only one of the two. One that is described wrongly is not asked again.
-                if case .issuerWrong = error { throw error }
-                fault = error
+                // One that wants no request now is not asked for the other.
+                switch error {
+                case .issuerWrong, .notYet: throw error
+                default: fault = error
+                }
             }
         }
         throw fault
@@ -41,7 +44,9 @@ struct Discovery {
             throw OAuthAccountError.metadataInvalid(issuer: issuer, reason: error.reason)
         }
         // RFC 8414 section 3.3: identical, not only equivalent.
-        guard metadata.issuer == issuer else { throw OAuthAccountError.issuerWrong(expected: issuer) }
+        guard metadata.issuer == issuer else {
+            throw OAuthAccountError.issuerWrong(expected: issuer, found: metadata.issuer)
+        }
         return metadata
     }
 
@@ -61,41 +66,40 @@ struct Discovery {
 
 extension ServerConfiguration {
     /// Takes over what the server says of itself; what a person named stays.
-    mutating func adopt(_ metadata: ServerMetadata) {
+    ///
+    /// - Parameter registers: whether a client is asked for.
+    /// - Throws: ``OAuthAccountError/endpointsUnusable(_:)`` if one of them is needed; else they are left out.
+    mutating func adopt(_ metadata: ServerMetadata, registers: Bool) throws(OAuthAccountError) {
+        var unusable: [ServerMetadata.Endpoint] = []
         for endpoint in ServerMetadata.Endpoint.allCases where endpoints[endpoint] == nil {
             // What refuses such clients is as good as missing: a public client can often not revoke.
-            guard metadata.takes(authentication.rawValue, at: endpoint) else { continue }
-            endpoints[endpoint] = metadata[endpoint]
+            guard metadata.takes(authentication.rawValue, at: endpoint), let address = metadata[endpoint] else {
+                continue
+            }
+            if WebAddress(address) == nil { unusable.append(endpoint) } else { endpoints[endpoint] = address }
         }
         namesIssuerInAnswers = metadata.namesIssuerInAnswers
+        isIssuerAudience = true
+        let needed = neededEndpoints + (isOpenID ? [.keys] : []) + (registers ? [.registration] : [])
+        guard needed.contains(where: unusable.contains) else { return }
+        throw .endpointsUnusable(
+            unusable.map { "\($0.rawValue) \(DisplayText.oneLine(metadata[$0] ?? "", limit: 256))" })
+    }
+
+    /// What would be refused after a person has agreed is refused before.
+    ///
+    /// - Parameter announced: how the server says that it signs id_tokens.
+    func check(signing announced: [String]) throws(OAuthAccountError) {
+        guard isOpenID else { return }
+        guard secret != nil || endpoints[.keys] != nil else {
+            throw .endpointMissing(ServerMetadata.Endpoint.keys.rawValue)
+        }
+        guard !announced.isEmpty,
+            idTokenAlgorithms.isDisjoint(with: announced.compactMap(JWS.Algorithm.init))
+        else { return }
+        throw .idTokenUnsupported(algorithms: announced)
     }
 
     /// Whether the grant's assertions are made here.
     var needsKeyForGrant: Bool { grant == .jwtBearer && subject != nil }
-
-    /// The client's metadata (RFC 7591 section 2).
-    func registration(named name: String, _ key: StoredKey?) -> JSON {
-        var grants: [JSON] = ["refresh_token"]
-        var types: [JSON] = []
-        switch grant {
-        case .authorizationCode: (grants, types) = (["authorization_code"] + grants, ["code"])
-        case .implicit: (grants, types) = (["implicit"], ["token"])
-        case .deviceCode: grants.append(.string(DeviceCodeGrant.name))
-        case .password: grants.append("password")
-        case .clientCredentials: grants = ["client_credentials"]
-        case .jwtBearer: grants.append(.string(HeldIDToken.jwtBearer))
-        case .saml2Bearer: grants.append("urn:ietf:params:oauth:grant-type:saml2-bearer")
-        }
-        var members: [String: JSON] = [
-            "client_name": .string(name), "grant_types": .array(grants), "response_types": .array(types),
-            "token_endpoint_auth_method": .string(authentication.rawValue), "redirect_uris": [.string(redirectURI)],
-        ]
-        if !scope.isEmpty { members["scope"] = .string(scope) }
-        if let key {
-            let assertion = SignedAssertion(key: key.key, keyID: key.reference.name, algorithm: algorithm)
-            members["jwks"] = ["keys": [assertion.publicKey]]
-            members["token_endpoint_auth_signing_alg"] = .string(algorithm.rawValue)
-        }
-        return .object(members)
-    }
 }

@@ -11,6 +11,7 @@ extension ServerConfiguration {
             "client_id": .string(clientID), "authentication": .string(authentication.rawValue),
             "algorithm": .string(algorithm.rawValue), "grant": .string(grant.rawValue), "scope": .string(scope),
             "redirect_uri": .string(redirectURI), "names_issuer": .bool(namesIssuerInAnswers),
+            "issuer_audience": .bool(isIssuerAudience),
             "resources": .array(resources.map(JSON.string)),
             "endpoints": .object(
                 Dictionary(uniqueKeysWithValues: endpoints.map { ($0.key.rawValue, .string($0.value)) })),
@@ -21,6 +22,7 @@ extension ServerConfiguration {
         members["key"] = key.map { .string($0.description) }
         members["authorities"] = authorities.map(JSON.string)
         members["subject"] = subject.map(JSON.string)
+        members["audience"] = audience.map(JSON.string)
         members["registration_token"] = registrationToken.map { .string($0.exposedText()) }
         members["registration_address"] = registrationAddress.map(JSON.string)
         return .object(members)
@@ -46,6 +48,9 @@ extension ServerConfiguration {
         secretExpires = document["secret_expires"]?.number.map { Date(timeIntervalSince1970: $0) }
         key = document["key"]?.string.flatMap { KeyReference($0) }
         namesIssuerInAnswers = document["names_issuer"]?.bool ?? false
+        // Earlier versions wrote the token endpoint, and that server has taken it.
+        isIssuerAudience = document["issuer_audience"]?.bool ?? false
+        audience = document["audience"]?.string
         authorities = document["authorities"]?.string
         resources = document["resources"]?.array?.compactMap(\.string) ?? []
         subject = document["subject"]?.string

@@ -53,6 +53,11 @@ public struct ServerConfiguration: Sendable {
     public var resources: [String] = []
     /// In whose name assertions are made with the key; `nil` means the client's own.
     public var subject: String?
+    /// Whom assertions are for, if a person has said so.
+    public var audience: String?
+    /// Whether the assertions by which the client authenticates are for the issuer, which only that server takes, and
+    /// not for its token endpoint.
+    var isIssuerAudience = false
     /// Manages a registration that the board made (RFC 7592).
     public var registrationToken: SecretBytes?
     public var registrationAddress: String?
@@ -62,6 +67,15 @@ public struct ServerConfiguration: Sendable {
     /// Whether tokens are obtained without a person.
     public var isUnattended: Bool { grant == .clientCredentials || grant == .jwtBearer && key != nil }
 
+    /// How id_tokens may be signed. The secret signs only where there is one; without it only a published key can have
+    /// signed.
+    var idTokenAlgorithms: Set<JWS.Algorithm> {
+        secret == nil ? JWS.Algorithm.ofPublicKeys : JWS.Algorithm.ofPublicKeys.union([.HS256])
+    }
+
+    /// Whether OpenID Connect is spoken, so that id_tokens come.
+    var isOpenID: Bool { Scope.words(scope).contains("openid") }
+
     /// - Throws: ``OAuthAccountError/configurationInvalid(reason:)``
     func check() throws(OAuthAccountError) {
         func refuse(_ reason: String) -> OAuthAccountError { .configurationInvalid(reason: reason) }
@@ -69,6 +83,7 @@ public struct ServerConfiguration: Sendable {
         guard scope.utf8.count <= 4096, scope.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw refuse("the scope is not printable")
         }
+        if let audience, !HTTPHeaders.isPlainValue(audience) { throw refuse("the audience is not printable") }
         for (endpoint, text) in endpoints where WebAddress(text) == nil {
             throw refuse("\(endpoint.rawValue) is neither an https address nor one of this machine")
         }
@@ -95,7 +110,7 @@ public struct ServerConfiguration: Sendable {
         }
     }
 
-    private var neededEndpoints: [ServerMetadata.Endpoint] {
+    var neededEndpoints: [ServerMetadata.Endpoint] {
         switch grant {
         case .authorizationCode: [.authorization, .token]
         case .implicit: [.authorization]

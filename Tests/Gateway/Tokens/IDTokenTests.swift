@@ -39,7 +39,7 @@ struct IDTokenTests {
         let token = try JWS.sign(claims.bytes, algorithm: .ES256, key: .key(key), keyID: "k")
         let validation = IDTokenValidation(
             client: client, magIdentifier: "mag-1", now: Date(timeIntervalSince1970: 1_800_000_000))
-        #expect(throws: IDTokenFault.algorithmUnsupported) { try validation.validate(token, keys: keys) }
+        #expect(throws: IDTokenFault.algorithmUnsupported("ES256")) { try validation.validate(token, keys: keys) }
     }
 
     @Test("an id_token of a gateway is for this client and this device (MAG checklist 22)")
@@ -64,7 +64,7 @@ struct IDTokenTests {
         arguments: [
             (IDTokenFault.malformed, GatewayError.idTokenMalformed, 130_101),
             (.signatureInvalid, .idTokenSignatureInvalid, 130_105),
-            (.algorithmUnsupported, .idTokenAlgorithmUnsupported, 130_106),
+            (.algorithmUnsupported("none"), .idTokenAlgorithmUnsupported, 130_106),
         ])
     func faults(fault: IDTokenFault, error: GatewayError, code: Int) {
         #expect(GatewayError(fault) == error)

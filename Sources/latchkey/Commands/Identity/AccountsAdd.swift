@@ -25,7 +25,9 @@ extension Accounts {
         @Option(help: ArgumentHelp("The client, as the server knows it.", valueName: "id")) var clientID: String?
         @Flag(help: "Read the client secret from standard input, its first line.") var secretStdin = false
         @Option(
-            help: "none, client_secret_basic, client_secret_post or private_key_jwt; by default the first or second.")
+            help: ArgumentHelp(
+                "none, client_secret_basic, client_secret_post or private_key_jwt; by default the second with a "
+                    + "secret, what the server offers with --register, else the first."))
         var authentication: String?
         @Option(help: "The algorithm of the client's key: ES256 or RS256.") var algorithm: String?
         @Option(help: "How the first token is obtained; by default authorization_code.") var grant: String?
@@ -43,6 +45,11 @@ extension Accounts {
         @Option(help: ArgumentHelp("Trust only these certificates, a PEM file.", valueName: "file")) var authorities:
             String?
         @Option(help: "In whose name the board signs assertions, for the grant jwt_bearer.") var subject: String?
+        @Option(
+            help: ArgumentHelp(
+                "Whom assertions by the client's key are for, where the server does not take its issuer.",
+                valueName: "url"))
+        var audience: String?
         @Flag(help: "Register the board as a client (RFC 7591).") var register = false
         @Flag(help: "Read the token for the registration from standard input, its first line.")
         var registrationTokenStdin = false
@@ -64,6 +71,7 @@ extension Accounts {
             let texts = [
                 "issuer": issuer, "clientID": clientID, "authentication": authentication, "algorithm": algorithm,
                 "grant": grant, "scope": scope, "redirectURI": redirectURI, "subject": subject,
+                "audience": audience,
             ]
             for (member, text) in texts { body[member] = text.map(JSON.string) }
             if !resource.isEmpty { body["resources"] = .array(resource.map(JSON.string)) }
@@ -138,12 +146,12 @@ extension Accounts {
         fields.add("public key", server["publicKey"]?.text)
         for resource in server["resources"]?.array ?? [] { fields.add("resource", resource.string) }
         for token in account["tokens"]?.array ?? [] {
-            let left = token["lifeLeft"]?.integer ?? 0
+            let left = token["lifeLeft"]?.integer
+            let life = left.map { $0 > 0 ? "valid for \($0) s" : "ended" } ?? "its end is not known"
             let scope = token["scope"]?.string.flatMap { $0.isEmpty ? nil : out.shown($0) }
             fields.add(
                 "token",
-                "\(scope ?? "no scope"), "
-                    + (left > 0 ? "valid for \(left) s" : "ended")
+                "\(scope ?? "no scope"), \(life)"
                     + (token["canBeRefreshed"]?.bool == true ? ", can be refreshed" : ""))
         }
         fields.add("user", account["user"]?["userName"]?.string.map(out.shown))
