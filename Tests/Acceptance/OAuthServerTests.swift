@@ -184,7 +184,7 @@ struct OAuthServerTests {
 
             try await add(
                 "key", at: server, client: "key-board", "--grant", "client_credentials", "--scope", "orders",
-                "--authentication", "private_key_jwt", to: board)
+                "--authentication", "private_key_jwt", "--audience", server.issuer + "/token", to: board)
             let key = try #require(value(try await board.ask("accounts", "show", "key"), "server", "publicKey"))
             let keys = try JSONSerialization.data(withJSONObject: ["jwks": ["keys": [key]]])
             _ = try await Self.ask("client", server.folder.path, "key-board", String(decoding: keys, as: UTF8.self))

@@ -143,7 +143,7 @@ struct JWSTests {
     @Test(
         "a JWS whose header is not understood in full is refused",
         arguments: [
-            #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"RS512"}"#, #"{"alg":"hs256"}"#, #"{"alg":null}"#,
+            #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"ES256K"}"#, #"{"alg":"hs256"}"#, #"{"alg":null}"#,
             #"{"alg":["HS256"]}"#,
             "{}", "[]", "null", #""HS256""#, "", #"{"alg":"HS256""#,
             #"{"alg":"HS256","crit":["exp"]}"#, #"{"alg":"HS256","crit":[]}"#, #"{"alg":"HS256","crit":null}"#,

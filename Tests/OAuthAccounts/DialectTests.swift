@@ -73,9 +73,10 @@ struct DialectTests {
         let (server, account) = try await ChosenServer.canned(scope: "openid")
         try await server.can(try answers(server, keys: keys, signer: keys[2]))
         #expect(try await account.logInByDevice().subject == "u1")
-        try await server.can(try answers(server, keys: Array(keys.prefix(2)), signer: keys[2]))
+        let (other, refused) = try await ChosenServer.canned(scope: "openid")
+        try await other.can(try answers(other, keys: Array(keys.prefix(2)), signer: keys[2]))
         await #expect(throws: OAuthAccountError.idTokenInvalid(reason: "no published key has signed it")) {
-            try await account.logInByDevice()
+            try await refused.logInByDevice()
         }
     }
 
@@ -204,14 +205,16 @@ struct DialectTests {
         for expiry in [nil, 0] as [JSON?] {
             var answer = ChosenServer.token
             answer["expires_in"] = expiry
-            let (_, account) = try await ChosenServer.canned(["POST /token": ["json": .object(answer)]])
+            let (server, account) = try await ChosenServer.canned(["POST /token": ["json": .object(answer)]])
             try await account.logInByDevice()
             let token = try await account.token()
             #expect(token.value.exposedText() == "ACCESS-1" && !token.isEndKnown)
             #expect(await account.tokens().map(\.lifeLeft) == [nil])
+            #expect(try await server.count("POST /token") == 1)
         }
-        let (_, account) = try await ChosenServer.canned()
+        let (server, account) = try await ChosenServer.canned()
         try await account.logInByDevice()
+        #expect(try await server.count("POST /token") == 1)
         #expect(try await account.token().isEndKnown)
         #expect(await account.tokens().first?.lifeLeft.map { $0 > 3500 } == true)
     }
