@@ -24,6 +24,7 @@ final class ConnectionLoop {
     private var keepAlive: KeepAlive
     private var threshold = ReadThreshold()
     private var pace = ReceivePace()
+    private var backlog = AnswerBacklog()
     private static let readsAtOnce = 128
 
     init(_ order: ConnectionOrder, inbox: Inbox, connection: BrokerConnection) {
@@ -155,19 +156,21 @@ final class ConnectionLoop {
             let socket = client.socket
             let mustWrite = client.wantsToWrite || client.buffer?.hasUnsent == true
             try deliver(client)
-            let events = mustWrite ? POLLIN | POLLOUT : POLLIN
+            backlog.update(isWriting: client.wantsToWrite)
+            let reads = !backlog.isFull
+            let events = (reads ? POLLIN : 0) | (mustWrite ? POLLOUT : 0)
             let now = ContinuousClock.now
             threshold.raise(
                 for: min(messages.count, order.window / 2 - finished.count), messages: pace.bytes, on: socket)
             // Poll does not report bytes that TLS has already taken from the socket.
-            let isAhead = client.buffer?.hasUnread == true
+            let isAhead = reads && client.buffer?.hasUnread == true
             let left = isAhead ? .zero : keepAlive.due - now
             let patience = pace.isRaised ? ReceivePace.patience : ReadThreshold.patience
             let ready = try poll(socket, events: events, timeout: threshold.isRaised ? min(left, patience) : left)
             if ready == 0, threshold.isRaised, .now - now >= patience {
                 if pace.isRaised { pace.end() } else { threshold.giveUp(on: socket) }
             }
-            if isAhead || ready & (POLLIN | POLLERR | POLLHUP) != 0 {
+            if isAhead || reads && ready & (POLLIN | POLLERR | POLLHUP) != 0 {
                 keepAlive.hasRead(at: .now)
                 client.holdAcknowledgements(inbox.standing != nil)
                 let known = finished.count
@@ -177,6 +180,7 @@ final class ConnectionLoop {
                     guard client.buffer?.hasUnread == true else { break }
                 }
                 client.acknowledge()
+                backlog.add(client.takeAnswered())
                 let arrived = client.takeArrived()
                 if arrived.count > 0 {
                     pace.received(arrived.count, bytes: arrived.bytes)

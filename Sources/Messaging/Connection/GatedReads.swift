@@ -25,6 +25,9 @@ final class GatedReads {
     /// Whether the connection was refused for messages of QoS 2 that the broker does not release.
     var hasUnreleased: Bool { gate.hasUnreleased }
 
+    /// How many packets were read since the last call that the library answers.
+    func takeAnswered() -> Int { gate.takeAnswered() }
+
     /// Calls the library, which reads.
     ///
     /// - Parameters:

@@ -146,6 +146,8 @@ final class MosquittoClient {
         fault?.isOfUnreleased = reads.hasUnreleased
         return fault
     }
+    /// How many packets were read since the last call that the library answers.
+    func takeAnswered() -> Int { reads.takeAnswered() }
     /// Writes the acknowledgements of the packets read since the last call, in one TLS record.
     func acknowledge() { if mosquitto_ssl_get(handle) != nil { reads.writeCollected() } }
     func write() -> ClientFault? { fault(of: mosquitto_loop_write(handle, 1)) }

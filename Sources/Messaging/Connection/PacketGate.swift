@@ -54,6 +54,8 @@ struct PacketGate {
     private var unreleasedBytes = 0
     /// Whether the connection was refused for them.
     private(set) var hasUnreleased = false
+    /// How many packets were read that the library answers.
+    private var answered = 0
 
     /// - Parameters:
     ///   - payloadLimit: the largest payload that is always passed on, in bytes.
@@ -61,6 +63,12 @@ struct PacketGate {
     init(payloadLimit: Int, withholds: Withholding? = nil) {
         limit = min(payloadLimit, Self.most) + Self.mostBeforePayload
         self.withholds = withholds
+    }
+
+    /// How many packets were read since the last call that the library answers.
+    mutating func takeAnswered() -> Int {
+        defer { answered = 0 }
+        return answered
     }
 
     /// Reads for the library.
@@ -98,6 +106,7 @@ struct PacketGate {
         for (place, byte) in collected.dropFirst().enumerated() { length |= Int(byte & 0x7F) << (7 * place) }
         discarded = nil
         let kind = collected[0]
+        if Self.isAnswered(kind) { answered += 1 }
         let isMessage = kind >> 4 == 3
         let isOpened =
             isMessage && (Self.qos(kind) == 2 || withholds != nil && Self.qos(kind) == 1) || Self.isRelease(kind)
@@ -179,6 +188,10 @@ struct PacketGate {
     }
 
     private static func qos(_ kind: UInt8) -> UInt8 { kind >> 1 & 3 }
+    /// PUBLISH of QoS 1 and 2, PUBREC, PUBREL and PINGREQ.
+    private static func isAnswered(_ kind: UInt8) -> Bool {
+        kind >> 4 == 3 ? qos(kind) > 0 : [5, 6, 12].contains(kind >> 4)
+    }
     /// PUBREL (MQTT 3.1.1 section 3.6).
     private static func isRelease(_ kind: UInt8) -> Bool { kind >> 4 == 6 }
 
