@@ -121,6 +121,39 @@ struct DeadLetterTests {
         }
     }
 
+    @Test("after one rejected message of a user the others cost one try each, until enough was sent")
+    func offender() {
+        var pace = SendPace(limit: 4)
+        func tries(_ id: Int64, of user: UInt32) -> Int {
+            let loss = ConnectionLoss(cause: .hangUp, underWay: [id])
+            return (1...10).first { _ in pace.connectionEnded(with: loss, of: .user(user)) == id } ?? 0
+        }
+        #expect(tries(1, of: 1000) == 3)
+        #expect(tries(2, of: 1000) == 1)
+        #expect(tries(3, of: 1001) == 3)
+        #expect(tries(4, of: 1000) == 1)
+        pace.acknowledge(Array(5...8))
+        #expect(tries(9, of: 1000) == 1)
+        for id in Int64(10)...20 { pace.acknowledge([id]) }
+        #expect(tries(21, of: 1000) == 3)
+    }
+
+    @Test("messages that are set aside are progress: the way to the next one does not get longer each time")
+    func manyRejected() async throws {
+        let broker = try await TestBroker(.init(lines: ["allow_anonymous true", "max_packet_size 20000"]))
+        let observer = try await broker.observe("t/small")
+        let station = try await Station(at: broker.address, running: false) {
+            try present(&$0)
+            // Twice as long each time, it would be an hour after fifteen connections.
+            $0.backoff = Backoff(initial: .milliseconds(50), cap: .seconds(3600))
+        }
+        for _ in 0..<6 { try await station.publish(String(repeating: "A", count: 30_000), to: "t/big") }
+        try await station.publish("after", to: "t/small")
+        station.run()
+        #expect(await observer.first().map(\.payload) == ["after"])
+        #expect(await station.outbox.status().deadLetters == 6)
+    }
+
     @Test("the oldest dead letters are dropped when there are too many")
     func bound() async throws {
         let bench = try Bench()

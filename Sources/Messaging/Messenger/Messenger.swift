@@ -131,7 +131,7 @@ public final actor Messenger {
             if case .failed(let error, _) = opened.ending {
                 await outbox.refuseHeld(because: error)
                 // A connection that makes progress is retried soon, however often it breaks.
-                if acknowledged > acknowledgedBefore { backoff.reset() }
+                if acknowledged > acknowledgedBefore || opened.setsAside { backoff.reset() }
                 if let start = opened.at, ContinuousClock.now - start >= settings.steadyAfter { backoff.reset() }
                 if case .inboxUnusable = error {
                     // The next connection does without the inboxes, so it need not wait.
@@ -147,7 +147,9 @@ public final actor Messenger {
     }
 
     /// One connection from its credentials to its end.
-    private func connect() async -> (ending: ConnectionEnding, at: ContinuousClock.Instant?) {
+    ///
+    /// - Returns: `setsAside` is whether a message was that the broker does not take.
+    private func connect() async -> (ending: ConnectionEnding, at: ContinuousClock.Instant?, setsAside: Bool) {
         reconnectsAtOnce = false
         if let inboxes = inbox.standing {
             // Of a file that was opened late.
@@ -163,9 +165,9 @@ public final actor Messenger {
                 presenceTopic: settings.presenceTopic, will: settings.will, window: pace.limit)
         } catch {
             let why = Explanation(of: error)
-            return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(why), loss: nil), nil)
+            return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(why), loss: nil), nil, false)
         }
-        guard !Task.isCancelled, !reconnectsAtOnce else { return (.closed, nil) }
+        guard !Task.isCancelled, !reconnectsAtOnce else { return (.closed, nil, false) }
         order.leavesInboxMessages = inbox.standing?.obstacle != nil
         let watch = order.leavesInboxMessages ? Task { await reconnectOnceThereIsRoom() } : nil
         defer { watch?.cancel() }
@@ -180,10 +182,11 @@ public final actor Messenger {
         localAddress = nil
         isOpen = false
         resumeSubscribers()
-        if case .failed(let error, let loss?) = ending { await learn(from: loss, error) }
+        var setsAside = false
+        if case .failed(let error, let loss?) = ending { setsAside = await learn(from: loss, error) }
         // Messages in flight wait again. If this fails, so does the rewind when the next connection opens.
         try? await outbox.rewind(arrival: nil)
-        return (ending, openedAt)
+        return (ending, openedAt, setsAside)
     }
 
     /// Ends a connection that leaves messages for inboxes to the broker once they can be kept: only on another one it
@@ -197,10 +200,13 @@ public final actor Messenger {
         }
     }
 
-    private func learn(from loss: ConnectionLoss, _ error: MessagingError) async {
-        guard let id = pace.connectionEnded(with: loss) else { return }
+    /// - Returns: whether a message was set aside.
+    private func learn(from loss: ConnectionLoss, _ error: MessagingError) async -> Bool {
+        var owner: OutboxShare?
+        if let id = loss.underWay.first { owner = await outbox.owner(ofSent: id) }
+        guard let id = pace.connectionEnded(with: loss, of: owner) else { return false }
         // If this cannot be written, the message is sent again and found again.
-        try? await outbox.makeDeadLetter(id, because: "each time it was sent alone, \(error.message)")
+        return (try? await outbox.makeDeadLetter(id, because: "each time it was sent alone, \(error.message)")) != nil
     }
 
     private func serve(_ connection: BrokerConnection, opened: () -> Void) async -> ConnectionEnding {

@@ -8,6 +8,9 @@
 ///
 /// A message is blamed only for connections on which the broker acknowledged something else before
 /// (``ConnectionLoss/isProven``): a failing broker or a dead line must not turn good messages into dead letters.
+///
+/// A user of whose messages one was given up gets no more such tries until the limit is reached again: nobody else
+/// waits for as many connections as one program has messages that the broker does not take.
 struct SendPace: Equatable {
     /// A message that was alone in flight when connections ended.
     private struct Suspect: Equatable {
@@ -28,6 +31,7 @@ struct SendPace: Equatable {
     private(set) var window: Int
     private var acknowledged = 0
     private var suspect: Suspect?
+    private var offenders: Set<UInt32> = []
 
     init(limit: Int) {
         self.limit = limit
@@ -39,7 +43,7 @@ struct SendPace: Equatable {
 
     mutating func acknowledge(_ ids: [Int64]) {
         if let id = suspect?.id, ids.contains(id) { suspect = nil }
-        guard window < limit else { return }
+        guard window < limit else { return offenders.removeAll() }
         acknowledged += ids.count
         while acknowledged >= window, window < limit {
             acknowledged -= window
@@ -49,17 +53,21 @@ struct SendPace: Equatable {
 
     /// Called when a connection ended that the broker had accepted.
     ///
+    /// - Parameter owner: of the message that was under way.
     /// - Returns: the message that must not be sent any more.
-    mutating func connectionEnded(with loss: ConnectionLoss) -> Int64? {
+    mutating func connectionEnded(with loss: ConnectionLoss, of owner: OutboxShare? = nil) -> Int64? {
         guard let id = loss.underWay.first else { return nil }
         (window, acknowledged) = (1, 0)
         guard loss.underWay.count == 1, loss.isProven else { return nil }
         if suspect?.id != id { suspect = Suspect(id: id) }
         suspect?.endings += 1
         if loss.cause == .hangUp { suspect?.hangUps += 1 }
-        guard let found = suspect, found.hangUps >= Self.hangUpLimit || found.endings >= Self.endingLimit else {
+        var hangUpLimit = Self.hangUpLimit
+        if case .user(let user) = owner, offenders.contains(user) { hangUpLimit = 1 }
+        guard let found = suspect, found.hangUps >= hangUpLimit || found.endings >= Self.endingLimit else {
             return nil
         }
+        if case .user(let user) = owner { offenders.insert(user) }
         suspect = nil
         return id
     }

@@ -41,6 +41,9 @@ extension Outbox {
         } while window.room > 0 && !isLast
     }
 
+    /// - Parameter id: of a message that is in flight.
+    func owner(ofSent id: Int64) -> OutboxShare? { window.weight(of: id)?.share }
+
     private func sendArrivals() {
         do throws(MessagingError) {
             try send(atMost: window.limit)
