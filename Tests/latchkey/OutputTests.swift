@@ -26,7 +26,7 @@ struct OutputTests {
     }
 
     private func download(_ text: String, to path: String) throws {
-        var download = Download(to: path, continues: false)
+        var download = try Download(to: path, continues: false)
         #expect(try download.begin(200) { _ in nil })
         try download.write(Array(text.utf8))
         try download.finish()

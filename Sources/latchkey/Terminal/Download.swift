@@ -10,10 +10,9 @@ import LocalAPI
 ///
 /// What is there and is not a regular file, such as a FIFO, is written to as it comes.
 struct Download {
-    private let path: String
-    /// What a regular file has that is to be replaced: it stays.
-    private let replaced: stat?
-    private let isDirect: Bool
+    private let place: OutputPlace
+    private var path: String { place.path }
+    private var isDirect: Bool { place.isNode }
     private var partPath: String { path + ".part" }
     private var tagPath: String { path + ".part.tag" }
     private var descriptor: Int32 = -1
@@ -22,18 +21,22 @@ struct Download {
     private var tag: String?
 
     /// - Parameter continues: whether to ask only for the missing rest of an existing file, if its version is known.
-    init(to path: String, continues: Bool) {
-        self.path = Output.target(of: path)
-        var status = stat()
-        let exists = stat(self.path, &status) == 0
-        let isRegular = exists && status.st_mode & S_IFMT == S_IFREG
-        replaced = isRegular ? status : nil
-        isDirect = exists && !isRegular
-        guard continues, !isDirect, stat(partPath, &status) == 0,
+    /// - Throws: ``InputError/unwritable(name:reason:)``
+    init(to path: String, continues: Bool) throws(InputError) {
+        place = try OutputPlace(of: path)
+        guard continues, !isDirect, let size = Self.size(partPath), Self.size(tagPath) != nil,
             let bytes = try? BoundedFile.read(tagPath, limit: 1024, .anything)
         else { return }
         tag = Input.firstLine(of: bytes)
-        start = Int(status.st_size)
+        start = size
+    }
+
+    /// Of a file of the caller's own.
+    private static func size(_ path: String) -> Int? {
+        let descriptor = OutputPlace.openOwn(path, O_RDONLY)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return Int(lseek(descriptor, 0, SEEK_END))
     }
 
     /// Ask for the rest alone, if it is still of the same version (RFC 9110 sections 13.1.5 and 14.2).
@@ -55,31 +58,20 @@ struct Download {
             start = 0
         }
         if isDirect {
-            descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw unwritable }
-            return true
-        }
-        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (start == 0 ? O_TRUNC : O_APPEND)
-        if start == 0 {
+            descriptor = place.openNode()
+        } else if start > 0 {
+            descriptor = OutputPlace.openOwn(partPath, O_WRONLY | O_APPEND)
+        } else {
             // First, so that no beginning of one version is taken for one of another.
             unlink(tagPath)
-            try open(flags)
+            descriptor = try place.makeDraft(partPath)
+        }
+        guard descriptor >= 0 else { throw place.unwritable }
+        if !isDirect, start == 0 {
             let strong = header("ETag").flatMap { $0.hasPrefix("W/") ? nil : $0 }
             if let tag = strong ?? header("Last-Modified") { try Output.file(tagPath, Array((tag + "\n").utf8)) }
-        } else {
-            try open(flags)
         }
         return true
-    }
-
-    private mutating func open(_ flags: Int32) throws(InputError) {
-        let mode = replaced.map { $0.st_mode & 0o777 } ?? 0o644
-        descriptor = Glibc.open(partPath, flags, mode)
-        guard descriptor >= 0 else { throw unwritable }
-        guard let replaced else { return }
-        // Only root can; anybody else's file becomes that of who replaces it.
-        _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
-        guard fchmod(descriptor, mode) == 0 else { throw unwritable }
     }
 
     /// Whether the answer goes to the file: a refusal does not.
@@ -90,7 +82,7 @@ struct Download {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw unwritable }
+            guard count > 0 else { throw place.unwritable }
             rest = rest.dropFirst(count)
         }
     }
@@ -99,20 +91,20 @@ struct Download {
     ///
     /// - Throws: ``InputError/unwritable(name:reason:)``
     mutating func finish() throws(InputError) {
-        if isDirect {
-            let closed = close(descriptor)
-            descriptor = -1
-            guard closed == 0 else { throw unwritable }
+        guard isOpen else {
+            // Everything was there already.
+            descriptor = OutputPlace.openOwn(partPath, O_RDONLY)
+            guard isOpen else { throw place.unwritable }
+            return try finish()
+        }
+        defer { descriptor = -1 }
+        guard !isDirect else {
+            guard close(descriptor) == 0 else { throw place.unwritable }
             return
         }
-        if isOpen {
-            guard fsync(descriptor) == 0 else { throw unwritable }
-            close(descriptor)
-            descriptor = -1
-        }
-        guard rename(partPath, path) == 0 else { throw unwritable }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw place.unwritable }
+        try place.take(partPath, descriptor)
         unlink(tagPath)
     }
-
-    private var unwritable: InputError { .unwritable(name: path, reason: String(cString: strerror(errno))) }
 }

@@ -2,21 +2,6 @@ import Glibc
 
 /// Writes files that a person asked for.
 enum Output {
-    /// The file that a path leads to over symbolic links, whether it is there or not.
-    static func target(of path: String) -> String {
-        var path = path
-        // The kernel follows as many (path_resolution(7)).
-        for _ in 0..<40 {
-            var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(path, &bytes, bytes.count)
-            guard count > 0 else { break }
-            let link = String(decoding: bytes[..<count], as: UTF8.self)
-            let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-            path = link.hasPrefix("/") ? link : folder + link
-        }
-        return path
-    }
-
     /// - Throws: ``InputError/unwritable(name:reason:)`` if no file can be made in a directory.
     static func checkDirectory(_ path: String) throws(InputError) {
         // The slash makes a file an error of its own.
@@ -25,12 +10,22 @@ enum Output {
         }
     }
 
+    /// Writes a file, in place of one that is there.
+    ///
     /// - Throws: ``InputError/unwritable(name:reason:)``
     static func file(_ path: String, _ bytes: [UInt8]) throws(InputError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw .unwritable(name: path, reason: String(cString: strerror(errno))) }
+        let place = try OutputPlace(of: path)
+        let draft = place.isNode ? place.path : "\(place.path).\(UInt64.random(in: 0 ... .max))"
+        let descriptor = try place.isNode ? place.openNode() : place.makeDraft(draft)
+        guard descriptor >= 0 else { throw place.unwritable }
         defer { close(descriptor) }
-        try write(bytes, to: descriptor, path)
+        do throws(InputError) {
+            try write(bytes, to: descriptor, path)
+            if !place.isNode { try place.take(draft, descriptor) }
+        } catch {
+            if !place.isNode { unlink(draft) }
+            throw error
+        }
     }
 
     /// Writes a new file that only this user can read.
@@ -55,7 +50,11 @@ enum Output {
         guard stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
             return try newFile(path, bytes)
         }
-        try file(path, bytes)
+        let place = try OutputPlace(of: path)
+        let descriptor = place.openNode()
+        guard descriptor >= 0 else { throw place.unwritable }
+        defer { close(descriptor) }
+        try write(bytes, to: descriptor, path)
         return true
     }
 

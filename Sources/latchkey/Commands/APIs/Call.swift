@@ -83,7 +83,7 @@ struct Call: AsyncParsableCommand {
     func run() async throws {
         let source = try source
         var request = try request(source)
-        var download = file.map { Download(to: $0, continues: `continue`) }
+        var download = try file.map { try Download(to: $0, continues: `continue`) }
         request["headers"] = .array(
             (headers(source) + (download?.headers ?? [])).map {
                 ["name": .string($0.name), "value": .string($0.value)]
