@@ -37,7 +37,9 @@ public struct AccessPolicy: Sendable, Equatable {
     }
 
     /// Whether the user may do everything.
-    public func isOwner(_ peer: Peer) -> Bool { owners.contains(peer.uid) }
+    public func isOwner(_ peer: Peer) -> Bool { isOwner(peer.uid) }
+
+    func isOwner(_ uid: UInt32) -> Bool { owners.contains(uid) }
 
     func allows(_ peer: Peer, _ permission: Permission) -> Bool {
         if isOwner(peer) || permission == .call { return true }

@@ -111,8 +111,8 @@ public final class ConsoleServer: Sendable {
         var routes = router
         routes.addConsole(files, door, policy: policy) { [weak self] in self?.look() }
         var limits = LocalServer.Limits()
-        // A browser takes six. Nobody is known before the head of a request, so that no user has a share of his own.
-        (limits.connections, limits.connectionsPerUser, limits.connectionsOfOthers) = (32, 32, 32)
+        // A browser takes six.
+        (limits.connections, limits.connectionsPerUser, limits.connectionsOfOthers) = (64, 16, 32)
         let service = ServerContext(library, router: routes, policy: policy, limits: limits, console: door)
         let daemon = try Daemon(on: socket, serving: service)
         return Running(door: door, service: service, daemon: daemon)

@@ -16,10 +16,11 @@ final class PeerConnection: Sendable {
             shutdown(descriptor, Int32(SHUT_RDWR))
             return nil
         }
+        let uid = isKnown ? peer.uid : LoopbackUser.find(descriptor) ?? peer.uid
         do throws(Shortage) {
-            place = try service.connections.take(peer.uid, isOwner: service.policy.isOwner(peer))
+            place = try service.connections.take(uid, isOwner: service.policy.isOwner(uid))
         } catch {
-            RawAnswer(.tooManyConnections(uid: peer.uid, error)).write(to: descriptor)
+            RawAnswer(.tooManyConnections(uid: uid, error)).write(to: descriptor)
             shutdown(descriptor, Int32(SHUT_RDWR))
             return nil
         }
