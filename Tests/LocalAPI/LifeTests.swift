@@ -67,6 +67,19 @@ struct LifeTests {
         try? await programs.value
     }
 
+    @Test("a folder that somebody keeps locked who may read it keeps no server from listening there")
+    func lockedFolder() async throws {
+        let directory = try Served.makeDirectory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let other = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(other) }
+        #expect(flock(other, LOCK_EX) == 0)
+        let served = try Served(at: "\(directory)/api.sock")
+        #expect(try await served.ask("GET", "/v1/peer").status == 200)
+        try await served.stop()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+    }
+
     @Test("the server leaves a file alone that is not a socket")
     func otherFile() throws {
         let directory = try Served.makeDirectory()

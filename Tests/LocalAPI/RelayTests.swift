@@ -54,7 +54,6 @@ struct RelayTests {
     private func withRelay(
         stall: Duration = .seconds(60), _ body: (_ api: String, _ relay: String) async throws -> Void
     ) async throws {
-        // Of its own, because whoever begins to listen locks the folder.
         let folder = "/tmp/lk-\(UInt32.random(in: .min ... .max)).relay"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -22,7 +22,6 @@ struct FollowingTests {
         return server
     }
 
-    /// In a folder of its own: one server at a time begins to listen in a folder.
     private static func socketPath() throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "f-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

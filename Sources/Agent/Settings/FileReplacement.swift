@@ -3,44 +3,39 @@ import Groundwork
 
 /// Replaces a small file by another content, all at once, and not if somebody else has changed it.
 ///
-/// Others who replace it in this way wait for as long as this value lives, up to a limit: whoever may read the file can
-/// lock it too.
+/// Others who replace it in this way wait for as long as this value lives, up to a limit.
 struct FileReplacement: ~Copyable {
-    private static let pause: UInt32 = 20_000
-
     private let path: String
-    /// The file, locked; -1 if there is none.
-    private let locked: Int32
+    private let lock: LockFile
+    /// The file as it was, open; -1 if there was none.
+    private let opened: Int32
 
     /// - Parameters:
     ///   - path: without links.
-    ///   - patience: how long others may have it locked.
+    ///   - patience: how long others may be replacing it.
     /// - Throws: ``SettingsEditError``
     init(of path: String, patience: Duration = .seconds(10)) throws(SettingsEditError) {
         // Swift 6.2 cannot throw from here once one of the values is set.
-        locked = try Self.lock(path, patience: patience)
+        let lock = try Self.lock(path, patience)
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard opened >= 0 || errno == ENOENT else { throw Self.fault(path) }
         self.path = path
+        self.lock = lock
+        self.opened = opened
     }
 
-    /// The file, open and locked; -1 if there is none.
-    private static func lock(_ path: String, patience: Duration) throws(SettingsEditError) -> Int32 {
-        let end = ContinuousClock.now + patience
-        while true {
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-            if descriptor < 0, errno == ENOENT { return -1 }
-            guard descriptor >= 0 else { throw fault(path) }
-            let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-            // Whoever had the lock may have put another file in its place.
-            if isLocked, isSame(descriptor, path) { return descriptor }
-            let fault = isLocked || errno == EWOULDBLOCK || errno == EINTR ? nil : Self.fault(path)
-            close(descriptor)
-            if let fault { throw fault }
-            guard ContinuousClock.now < end else { throw .changedMeanwhile(path: path) }
-            if !isLocked { usleep(pause) }
+    private static func lock(_ path: String, _ patience: Duration) throws(SettingsEditError) -> LockFile {
+        do throws(LockFile.Failure) {
+            return try LockFile(beside: path, patience: patience)
+        } catch {
+            switch error {
+            case .held(let process): throw .inUse(path: path, process: process)
+            case .impossible(let code): throw fault(path, code)
+            }
         }
     }
 
-    deinit { if locked >= 0 { close(locked) } }
+    deinit { if opened >= 0 { close(opened) } }
 
     /// - Parameters:
     ///   - before: what the file held when the new content was made; nothing if there was none.
@@ -57,7 +52,7 @@ struct FileReplacement: ~Copyable {
             unlink(draft)
         }
         try write(content, to: descriptor)
-        guard locked >= 0 else {
+        guard opened >= 0 else {
             // A file that somebody else made meanwhile has the name, and keeps it.
             guard link(draft, path) == 0 else {
                 guard errno == EEXIST else { throw Self.fault(path) }
@@ -65,7 +60,7 @@ struct FileReplacement: ~Copyable {
             }
             return try synced()
         }
-        guard Self.isSame(locked, path), (try? BoundedFile.read(path, limit: before.count)) == before else {
+        guard Self.isSame(opened, path), (try? BoundedFile.read(path, limit: before.count)) == before else {
             return false
         }
         guard rename(draft, path) == 0 else { throw Self.fault(path) }
@@ -76,8 +71,8 @@ struct FileReplacement: ~Copyable {
     private func write(_ content: [UInt8], to descriptor: Int32) throws(SettingsEditError) {
         var status = stat()
         status.st_mode = 0o644
-        if locked >= 0 {
-            guard fstat(locked, &status) == 0 else { throw Self.fault(path) }
+        if opened >= 0 {
+            guard fstat(opened, &status) == 0 else { throw Self.fault(path) }
             // First, because it takes away bits of the mode.
             guard fchown(descriptor, status.st_uid, status.st_gid) == 0 else { throw Self.fault(path) }
         }
@@ -108,9 +103,10 @@ struct FileReplacement: ~Copyable {
     }
 
     /// By `errno`.
-    private static func fault(_ path: String) -> SettingsEditError {
-        let code = errno
-        return code == EACCES || code == EPERM
-            ? .forbidden(path: path) : .unwritable(path: path, reason: Errno(code).description)
+    private static func fault(_ path: String) -> SettingsEditError { fault(path, Errno(errno)) }
+
+    private static func fault(_ path: String, _ code: Errno) -> SettingsEditError {
+        code == Errno(EACCES) || code == Errno(EPERM)
+            ? .forbidden(path: path) : .unwritable(path: path, reason: code.description)
     }
 }

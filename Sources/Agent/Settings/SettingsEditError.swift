@@ -21,6 +21,8 @@ public enum SettingsEditError: Explained, Equatable {
     case notPlaced(keyPath: String, path: String)
     /// Somebody else changed the file again and again.
     case changedMeanwhile(path: String)
+    /// Another process is changing the file, and does not end; 0 if it is not known.
+    case inUse(path: String, process: Int32)
     case forbidden(path: String)
     case unwritable(path: String, reason: String)
 
@@ -75,6 +77,12 @@ public enum SettingsEditError: Explained, Equatable {
         case .changedMeanwhile(let path):
             Explanation(
                 "settings.changed-meanwhile", .busy, "\(path) is being changed by somebody else", remedy: "try again")
+        case .inUse(let path, let process):
+            Explanation(
+                "settings.in-use", .busy,
+                "\(path) is being changed by \(process > 0 ? "process \(process)" : "another process")",
+                remedy: "try again when it has ended",
+                meaning: "a setting was not changed, because another process was changing settings all the time")
         case .forbidden(let path):
             Explanation(
                 "settings.forbidden", .permission, "this user may not change \(path)", remedy: "run it as root: sudo")
@@ -89,7 +97,8 @@ public enum SettingsEditError: Explained, Equatable {
         .noElement(array: "NAME", element: "ELEMENT", there: ["ELEMENT"]), .defaultOfElement(keyPath: "KEY"),
         .notWritten(keyPath: "KEY", path: "PATH"),
         .refused(keyPath: "KEY", [SettingsFault(keyPath: "KEY", fault: "FAULT", fix: "FIX")]),
-        .notPlaced(keyPath: "KEY", path: "PATH"), .changedMeanwhile(path: "PATH"), .forbidden(path: "PATH"),
+        .notPlaced(keyPath: "KEY", path: "PATH"), .changedMeanwhile(path: "PATH"),
+        .inUse(path: "PATH", process: 1234), .forbidden(path: "PATH"),
         .unwritable(path: "PATH", reason: "REASON"),
     ]
 }

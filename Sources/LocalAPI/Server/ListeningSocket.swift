@@ -100,17 +100,15 @@ struct ListeningSocket: ~Copyable {
         unlink(path)
     }
 
-    /// Locks the directory.
-    private static func lock(_ path: String) throws(LocalAPIError) -> FileLock {
-        let descriptor = open(path.parentDirectory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(path) }
-        do throws(Errno) {
-            return try FileLock(of: descriptor)
+    private static func lock(_ path: String) throws(LocalAPIError) -> LockFile {
+        do throws(LockFile.Failure) {
+            return try LockFile(beside: path, patience: .seconds(2))
         } catch {
-            guard error != Errno(EWOULDBLOCK) else {
-                throw .cannotListen(path: path, reason: "another program begins to listen in its directory; try again")
+            switch error {
+            case .held(let process):
+                throw .cannotListen(path: path, reason: "process \(process) begins to listen there and does not end")
+            case .impossible(let code): throw .cannotListen(path: path, reason: code.description)
             }
-            throw .cannotListen(path: path, reason: error.description)
         }
     }
 
