@@ -28,9 +28,9 @@ struct ClientOptions: ParsableArguments {
     /// Where the daemon is asked.
     var socketPath: String { socket ?? Environment["LATCHKEY_SOCKET"] ?? AgentConfiguration.defaultSocketPath }
 
-    /// Prints the daemon's answer: unchanged with `--json`, else as text from `describe`.
+    /// Prints the daemon's answer: as it is with `--json`, else as text from `describe`.
     func show(_ answer: JSON, _ describe: (JSON) -> String) {
-        Terminal.line(json ? answer.text : describe(answer))
+        if json { Terminal.json(answer) } else { Terminal.line(describe(answer)) }
     }
 
     /// Prints a list that is in the daemon's answer: unchanged with `--json`, else the elements as text, one below the

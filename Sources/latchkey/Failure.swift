@@ -22,11 +22,12 @@ struct Failure {
             Glibc.exit(code.rawValue)
         }
         if asJSON {
-            Terminal.error(explanation.answer.text)
+            Terminal.error(Terminal.standardError.shownJSON(explanation.answer.text))
         } else {
-            Terminal.error("\(Terminal.standardError.red("latchkey:")) \(explanation.message)")
+            let err = Terminal.standardError
+            Terminal.error("\(err.red("latchkey:")) \(err.shown(explanation.message))")
             if let remedy = explanation.remedy {
-                Terminal.error("  " + remedy.split(separator: "\n").joined(separator: "\n  "))
+                Terminal.error("  " + err.shown(remedy).split(separator: "\n").joined(separator: "\n  "))
             }
         }
         Glibc.exit(error is OutputError ? OutputError.exitStatus : explanation.kind.exitStatus.rawValue)

@@ -133,9 +133,29 @@ struct CommandTests {
         arguments: [
             ("\u{1B}]0;title\u{07}", "\u{FFFD}]0;title\u{FFFD}"), ("a\tb\nc", "a\tb\nc"),
             ("a\r\u{9B}b", "a\u{FFFD}\u{FFFD}b"), ("Grüße", "Grüße"),
+            ("a\r\nb\r", "a\nb\u{FFFD}"), ("evil\u{202E}gpj.exe\u{2066}", "evil\u{FFFD}gpj.exe\u{FFFD}"),
+            ("a\u{2028}b", "a\u{FFFD}b"), ("👩‍🔧", "👩‍🔧"),
         ])
     func controls(text: String, shown: String) {
-        #expect(Terminal.withoutControls(text) == shown)
+        #expect(Terminal.withoutControls(text).unicodeScalars.elementsEqual(shown.unicodeScalars))
+        // In pieces of any size, also those that end within a character.
+        for size in 1...5 {
+            var pieces = Terminal.Pieces()
+            let bytes = Array(text.utf8)
+            var found: [UInt8] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                found += pieces.take(Array(bytes[start..<min(start + size, bytes.count)]))
+            }
+            #expect(found + pieces.rest() == Array(shown.utf8))
+        }
+    }
+
+    @Test("the command escapes others' control characters in JSON on a terminal, which stays the same JSON")
+    func escapes() throws {
+        let json = JSON.object(["a\u{9B}": "b\u{202E}c\u{85}ü👩‍🔧\u{1B}"])
+        let text = Terminal.withEscapes(json.text)
+        #expect(text == #"{"a\u009b":"b\u202ec\u0085ü👩‍🔧\u001b"}"#)
+        #expect(try JSON(parsing: Array(text.utf8)) == json)
     }
 
     @Test("the command waits for a daemon that is gone, going or coming, and for nothing else")

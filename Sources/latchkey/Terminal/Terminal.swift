@@ -28,19 +28,6 @@ struct Terminal {
         hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// Text from outside: unchanged in a pipe; without control characters on a terminal, which would interpret them.
-    func shown(_ text: String) -> String { isTerminal ? Self.withoutControls(text) : text }
-
-    /// Replaces control characters except tab and line feed by U+FFFD: text keeps its lines, unlike in a log.
-    static func withoutControls(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { scalar in
-                    let isControl = scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
-                    return isControl ? "\u{FFFD}" : scalar
-                }))
-    }
-
     /// One line to standard output, written at once so that the reader of a pipe sees it immediately.
     static func line(_ text: String = "") { bytes(Array((text + "\n").utf8)) }
     /// Bytes to standard output, unchanged. Ends the program if they cannot be written, so that nothing is done that

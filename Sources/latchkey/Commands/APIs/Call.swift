@@ -94,7 +94,7 @@ struct Call: AsyncParsableCommand {
             let limit = Duration.seconds(max(600, 4 * (maxTime ?? 0) + 60))
             let answer = try await options.client.post(
                 account.path("call", by: options.client), .object(request), timeout: limit)
-            Terminal.line(answer.text)
+            Terminal.json(answer)
             status = answer["status"]?.integer ?? 0
         } else {
             let exchange = try await CallExchange(

@@ -58,6 +58,7 @@ struct CallExchange {
             next = try await records.next()
         }
         answer.progress.clear()
+        answer.showRest()
         guard answer.isComplete else { throw LocalAPIError.noAnswer(reason: "it ended in the middle") }
         return try finish(answer, &download)
     }
@@ -97,7 +98,7 @@ struct CallExchange {
                 members["body"] = .string(Base64.encode(answer.collected))
                 members["text"] = String(validating: answer.collected, as: UTF8.self).map(JSON.string)
             }
-            Terminal.line(JSON.object(members).text)
+            Terminal.json(.object(members))
         } else if let meaning = answer.head["error"]?["message"]?.string {
             Terminal.error("latchkey: \(Terminal.withoutControls(meaning))")
         }
@@ -138,11 +139,14 @@ struct CallExchange {
         /// Whether the body says only that nothing is missing.
         var isDropped = false
         var endsInsideLine = false
+        private var pieces = Terminal.Pieces()
         var progress = Progress()
 
         init(asJSON: Bool) { self.asJSON = asJSON }
 
         var status: Int64 { head["status"]?.integer ?? 0 }
+
+        mutating func showRest() { Terminal.bytes(pieces.rest()) }
 
         mutating func take(_ piece: [UInt8], _ download: Download?) throws {
             guard !isDropped else { return }
@@ -157,7 +161,7 @@ struct CallExchange {
                     throw InputError.tooLong(name: "the answer", limit: collectedLimit)
                 }
             } else {
-                Terminal.bytes(piece)
+                Terminal.bytes(Terminal.standardOutput.isTerminal ? pieces.take(piece) : piece)
                 endsInsideLine = piece.last != UInt8(ascii: "\n")
             }
         }

@@ -72,7 +72,7 @@ struct BoardCommand: AsyncParsableCommand {
             var received = 0
             try await Following(client: client, path: "/v1/sensors/stream", isKnown: !options.json).run { event in
                 if options.json {
-                    Terminal.line(event.data.text)
+                    Terminal.json(event.data)
                 } else {
                     for reading in event.data["readings"]?.array ?? [] { Terminal.line(text(of: reading)) }
                 }

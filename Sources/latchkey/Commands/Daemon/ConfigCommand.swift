@@ -35,7 +35,7 @@ struct ConfigCommand: AsyncParsableCommand {
             let path = file ?? Environment["LATCHKEY_CONFIG"] ?? AgentConfiguration.defaultPath
             let report = try ConfigurationReport(of: Self.content(of: path), path: path, comparesMachine: !syntaxOnly)
             if json {
-                Terminal.line(report.json.text)
+                Terminal.json(report.json)
             } else {
                 for fault in report.faults { Terminal.line("\(Terminal.standardOutput.red("fault")) \(fault)") }
                 for notice in report.notices { Terminal.line("\(Terminal.standardOutput.yellow("note"))  \(notice)") }

@@ -43,7 +43,7 @@ extension ConfigCommand {
         func run() throws {
             let file = settings.file
             let found = try file.settings().filter { !changed || $0.value != $0.preset }
-            guard !settings.json else { return Terminal.line(SettingsReport.json(found, of: file).text) }
+            guard !settings.json else { return Terminal.json(SettingsReport.json(found, of: file)) }
             var table = Table("SETTING", "VALUE", "FROM")
             for setting in found {
                 let shown = SettingsReport.mask.masked(setting.value, of: setting.keyPath)
@@ -77,7 +77,7 @@ extension ConfigCommand {
             let file = settings.file
             let setting = try SettingsFileOption.naming(file) { try file.setting(keyPath) }
             guard settings.json else { return Terminal.line(SettingsReport.bare(setting.value)) }
-            Terminal.line(SettingsReport.json(setting, masked: false).text)
+            Terminal.json(SettingsReport.json(setting, masked: false))
         }
     }
 }

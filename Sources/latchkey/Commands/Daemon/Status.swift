@@ -37,7 +37,7 @@ struct Status: AsyncParsableCommand {
         options.show(follow && options.json ? line : status, describe)
         guard follow else { return }
         try await following.run { event in
-            Terminal.line(options.json ? event.data.text : EventLine(event).text)
+            if options.json { Terminal.json(event.data) } else { Terminal.line(EventLine(event).text) }
             return true
         }
     }

@@ -35,7 +35,7 @@ struct DeadLetters: AsyncParsableCommand {
         func run() async throws {
             let letter = try await options.client.get("/v1/dead-letters/\(id)")
             guard !options.json else { return options.show(letter) { _ in "" } }
-            Terminal.bytes(Base64.decode(letter["payload"]?.string ?? "") ?? [])
+            Terminal.content(Base64.decode(letter["payload"]?.string ?? "") ?? [])
         }
     }
 

@@ -141,6 +141,7 @@ struct InboxCommand: AsyncParsableCommand {
         }
 
         private func append(_ message: JSON, to output: inout [UInt8]) {
+            let out = Terminal.standardOutput
             let content = message["text"]?.string.map { Array($0.utf8) }
             let bytes = content ?? Base64.decode(message["payload"]?.string ?? "") ?? []
             switch payload {
@@ -148,9 +149,11 @@ struct InboxCommand: AsyncParsableCommand {
                 for place in 0..<4 { output.append(UInt8(truncatingIfNeeded: bytes.count >> (24 - 8 * place))) }
                 output += bytes
             case "nul": output += bytes + [0]
-            case "line": output += bytes + [UInt8(ascii: "\n")]
+            case "line":
+                output += out.shown(String(decoding: bytes, as: UTF8.self)).utf8
+                output.append(UInt8(ascii: "\n"))
             default:
-                output += options.json ? message.bytes : Array(text(of: message).utf8)
+                output += (options.json ? out.shownJSON(message.text) : text(of: message)).utf8
                 output.append(UInt8(ascii: "\n"))
             }
         }

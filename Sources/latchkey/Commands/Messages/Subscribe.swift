@@ -82,15 +82,18 @@ struct Subscribe: AsyncParsableCommand {
     /// - Returns: appends what is printed of a message.
     private func appending() -> (ArraySlice<UInt8>, inout [UInt8]) throws -> Void {
         let (save, payload, asJSON) = (save, payload, options.json)
+        let out = Terminal.standardOutput
         let (hasLength, isLine) = (payload == "length", payload == "line")
         let end: UInt8 = payload == "nul" ? 0 : UInt8(ascii: "\n")
         return { message, output in
             if let save {
                 let saved = try SavedMessage(message, in: save)
-                output += (asJSON ? saved.json.text : text(of: saved.json)).utf8
+                output += (asJSON ? out.shownJSON(saved.json.text) : text(of: saved.json)).utf8
             } else if payload == nil, !asJSON {
                 output += text(of: (try? JSON(parsing: message, limit: .max)) ?? .null).utf8
-            } else if isLine, Terminal.standardOutput.isTerminal {
+            } else if asJSON, out.isTerminal {
+                output += Terminal.withEscapes(String(decoding: message, as: UTF8.self)).utf8
+            } else if isLine, out.isTerminal {
                 output += Terminal.withoutControls(String(decoding: message, as: UTF8.self)).utf8
             } else {
                 if hasLength {

@@ -89,7 +89,7 @@ struct AccountLogin {
     private func logInByDeviceCode() async throws {
         var isLoggedIn = false
         for try await event in options.client.events(account.path("login/device"), posting: scopeMember([:])) {
-            if options.json { Terminal.line(JSON.object(["event": .string(event.name), "data": event.data]).text) }
+            if options.json { Terminal.json(["event": .string(event.name), "data": event.data]) }
             switch event.name {
             case "device-code": if !options.json { try show(event.data) }
             case "logged-in":

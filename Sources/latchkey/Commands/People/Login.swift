@@ -165,7 +165,7 @@ struct Login: AsyncParsableCommand {
         for try await event in options.client.events("/v1/login/nearby", posting: .object(body)) {
             // Before the event is shown: its reader may need the file.
             if event.name == "qr-code", let picture { try Output.picture(event.data, to: picture) }
-            if options.json { Terminal.line(JSON.object(["event": .string(event.name), "data": event.data]).text) }
+            if options.json { Terminal.json(["event": .string(event.name), "data": event.data]) }
             switch event.name {
             case "qr-code":
                 if !options.json { try QRText.show(event.data["text"]?.string ?? "", light: light) }

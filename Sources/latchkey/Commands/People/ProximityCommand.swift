@@ -20,7 +20,7 @@ struct ProximityCommand: AsyncParsableCommand {
             guard follow else { return }
             try await following.run { event in
                 if event.name.hasPrefix("proximity.") {
-                    Terminal.line(options.json ? event.data.text : EventLine(event).text)
+                    if options.json { Terminal.json(event.data) } else { Terminal.line(EventLine(event).text) }
                 }
                 return true
             }

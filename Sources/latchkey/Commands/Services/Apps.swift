@@ -69,7 +69,7 @@ struct Apps: AsyncParsableCommand {
             if let location = page["location"]?.string {
                 return Terminal.line(Terminal.standardOutput.shown(location))
             }
-            Terminal.bytes(page["bytes"]?.string.flatMap { Base64.decode($0) } ?? [])
+            Terminal.content(page["bytes"]?.string.flatMap { Base64.decode($0) } ?? [])
         }
     }
 }

@@ -116,7 +116,7 @@ struct StorageCommand: AsyncParsableCommand {
                     place.path(account, "/item", key: key, by: options.client), timeout: .seconds(90))
             }
             guard !options.json else { return options.show(item) { _ in "" } }
-            Terminal.bytes(item["value"]?.string.flatMap { Base64.decode($0) } ?? [])
+            Terminal.content(item["value"]?.string.flatMap { Base64.decode($0) } ?? [])
             if Terminal.standardOutput.isTerminal { Terminal.line() }
         }
     }
