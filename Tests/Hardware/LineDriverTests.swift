@@ -6,7 +6,7 @@ import Testing
 /// One board is booted for all of these; each looks at its part of the log.
 @Suite(
     "Button and LED behind the kernel's GPIO driver",
-    .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
+    .needsBoard,
     .timeLimit(.minutes(40)))
 struct LineDriverTests {
     private static let run = VirtualBoard.Run {
@@ -18,12 +18,6 @@ struct LineDriverTests {
     private func during(_ step: String) async throws -> [JSON] { try await Self.run.value.during(step) }
 
     private func events(_ lines: [JSON]) -> [String] { lines.compactMap { $0["event"]?.string } }
-
-    @Test("button and LED do all that the script waits for")
-    func complete() async throws {
-        #expect(try await Self.run.value.missed == [])
-        #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
-    }
 
     @Test("button and LED are held by the agent, which a check does not mistake for another program")
     func held() async throws {

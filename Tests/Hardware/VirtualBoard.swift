@@ -54,12 +54,11 @@ enum VirtualBoard {
             let after = lines.drop { !($0["event"]?.string == "step" && $0["name"]?.string == step) }.dropFirst()
             return Array(after.prefix { $0["event"]?.string != "step" })
         }
-
-        /// Names of what the script waited for in vain.
-        var missed: [String] { lines.filter { $0["event"]?.string == "missed" }.compactMap { $0["name"]?.string } }
     }
 
-    /// Runs a script of `Scripts` on a board that this boots, after those asked for before.
+    /// Runs a script of `Scripts` on a board that this boots, after those asked for before. Where the board does not
+    /// come up, or what the script needs of others does not hold (`given` in `steps.sh`), it is booted anew, three
+    /// times in all.
     ///
     /// - Parameters:
     ///   - definition: a file of `Boards`, without `.toml`, changed by `edit`; where that leaves no sensors, the board
@@ -68,6 +67,7 @@ enum VirtualBoard {
     ///   - processors: 2 where several programs of the script have to keep up with each other.
     ///   - systemd: whether the board is started by systemd, and the script as a service.
     ///   - variables: more of the script's environment.
+    /// - Throws: ``NotRun`` if nothing of Latchkey could be tested, ``BoardEnded`` if the script ended early
     static func log(
         of script: String, definition: String, controllers: Int = 0, processors: Int = 1, systemd: Bool = false,
         environment variables: [String: String] = [:], edit: (String) -> String = { $0 }
@@ -97,14 +97,19 @@ enum VirtualBoard {
         // Debian's tools take a tenth of a second each to start there; this shell has its own.
         arguments += ["--", "busybox", "sh"]
         arguments.append(project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path)
-        let ended = try await boot(arguments, environment: environment)
+        var ended = try await boot(arguments, environment: environment)
+        for _ in 2...3 where NotRun(ended) != nil { ended = try await boot(arguments, environment: environment) }
+        if let reason = NotRun(ended) { throw reason }
         guard ended.status == 0 else {
             throw BoardEnded(status: ended.status, output: ended.output, errors: ended.errors)
         }
-        return Log(
-            lines: ended.output.split(separator: "\n").map { line in
-                (try? JSON(parsing: line.utf8)) ?? ["event": "unreadable", "text": .string(String(line))]
-            })
+        let lines = try ended.output.split(separator: "\n").map { line in
+            guard let read = try? JSON(parsing: line.utf8), read["event"]?.string != "not-understood" else {
+                throw Unexpected("a line of the script's log is not understood: \(line)")
+            }
+            return read
+        }
+        return Log(lines: lines)
     }
 
     /// Runs the command of the virtual board. A cancelled task ends it, and does not begin with it.

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(
     "The virtual board",
-    .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
+    .needsBoard,
     .timeLimit(.minutes(40)))
 struct VirtualBoardTests {
     /// These boards are gone before they have begun, and wait for no other's end.

@@ -26,7 +26,7 @@ requests_per_minute = 60"
     running=$!
 }
 # Waits until it is ready: its name, its process.
-await_board() { await_line "/run/$1.err" 1 ready "$2" || give_up; }
+await_board() { await_line "/run/$1.err" 1 ready "$2"; }
 # The command line of a board: its name, a subcommand.
 on() {
     board=$1
@@ -39,7 +39,10 @@ ask() {
     observe "$2" $?
 }
 # Notes what a board tells of itself from now on, with its name.
-follow() { on "$1" status --follow | /usr/bin/sed -u "s/^{/{\"board\":\"$1\",/" >> "$log" & }
+follow() {
+    on "$1" status --follow | /usr/bin/sed -u "s/^{/{\"board\":\"$1\",/" >> "$log" &
+    followers="${followers-} $!"
+}
 # Waits for an event: of which board, its name, the process without which it cannot come.
 await_event() { await "^{\"board\":\"$1\".*\"event\":\"$2\"" "${3-}"; }
 # Waits until board a asks whether to let board b in, or the log-in has ended without that.
@@ -50,23 +53,31 @@ enroll() {
     observe "enroll-$1" $?
 }
 
-# Starts the lab, board a as it is defined, and board b with nothing but its adapter, and follows both.
+# Starts the lab and both boards, and follows these.
 start_both() {
-    adapter_a=hci0
-    [ "$TRANSPORT" = kernel ] || board bluetoothd
-    echo 'title = "Bare board"' > /run/bare.toml
     # shellcheck disable=SC2119 # without options
     start_lab
-    start_board a $adapter_a "$DEFINITION"
-    a=$running
-    start_board b hci1 /run/bare.toml
-    await_board a $a
-    await_board b $running
-    await_line /run/lab.out 1 'admin page' "$lab" || give_up
+    start_boards
+    await_line /run/lab.out 1 'admin page' "$lab"
+    follow_both
+}
+follow_both() {
     follow a
     follow b
     await '"board":"a".*"uptime"'
     await '"board":"b".*"uptime"'
+}
+# Starts board a as it is defined, and board b with nothing but its adapter.
+start_boards() {
+    adapter_a=hci0
+    [ "$TRANSPORT" = kernel ] || given 'bluetoothd' board bluetoothd
+    echo 'title = "Bare board"' > /run/bare.toml
+    start_board a $adapter_a "$DEFINITION"
+    a=$running
+    start_board b hci1 /run/bare.toml
+    b=$running
+    await_board a $a
+    await_board b $b
 }
 
 # Board b asks to be let in.

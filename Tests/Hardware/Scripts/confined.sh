@@ -53,12 +53,12 @@ cp "$DEFINITION" /etc/latchkey/boards/virtual-board.toml
 mkdir -m 700 /var/lib/latchkey
 (umask 077; : > /var/lib/latchkey/lock)
 "$project/deploy/install" --program "${PROGRAM:?the program}" 2> /run/install.err || give_up
-until_true 'the rules of udev' is_ruled || give_up
+until_true 'the rules of udev' is_ruled
 sed -i 's/^definition = .*/definition = "virtual-board"/' /etc/latchkey/latchkey.toml
 # An image has none.
 rm /etc/latchkey/latchkey-vault.cred
 mount_card || give_up
-await_line /run/lab.out 1 'admin page' "$lab" || give_up
+await_line /run/lab.out 1 'admin page' "$lab"
 # As editors of other systems write it.
 printf '%s\r\n' "$(mint)" > $card/latchkey/enroll.url
 card_has_url
@@ -143,7 +143,7 @@ step enrolled
 restart
 mint > /run/url
 ask enroll - < /run/url
-await '"broker.connected"' || give_up
+await '"broker.connected"'
 until_true 'the LED on' stays_lit
 observe led "$(board gpio led)"
 ask doctor
@@ -228,7 +228,7 @@ rm $units/latchkey.service.d/*
 # As this machine's systemd starts it, with the drop-in.
 rm $units/bluetooth.service
 systemctl daemon-reload
-systemctl start bluetooth || give_up
+given 'bluetoothd' systemctl start bluetooth
 restart
 share_nearby
 
@@ -250,7 +250,7 @@ journalctl --no-pager -o cat -u latchkey | sed -n "s/.*Failed with result '\(.*\
 # The kernel's drivers of keys and LEDs have both lines, as on a board whose device tree names them.
 step driven
 systemctl stop latchkey
-board drivers || give_up
+given 'the drivers of a device tree' board drivers
 rm $units/latchkey.service.d/watchdog.conf
 cp /usr/share/doc/latchkey/latchkey-device-tree.conf $units/latchkey.service.d/
 sed -i 's/^definition = .*/definition = "generic-device-tree"/' /etc/latchkey/latchkey.toml

@@ -14,13 +14,13 @@ share_in_crowd() {
     : > /run/agent.err
     "$LATCHKEY" run --config /run/crowd.toml > /run/agent.out 2>> /run/agent.err &
     agent=$!
-    await_line /run/agent.err 1 ready $agent || give_up
+    await_line /run/agent.err 1 ready $agent
     # The one before would follow this agent too.
     kill "$following"
     "$LATCHKEY" status --follow --json >> "$log" &
-    await '"uptime"' || give_up
+    await '"uptime"'
     ask share --for 30m
-    await '"proximity.sharing-started"' || give_up
+    await '"proximity.sharing-started"'
 }
 # Waits until the adapter advertises: the last that was noted of it counts.
 await_air() { until_true 'the board on the air' is_on_air; }
@@ -99,7 +99,7 @@ meet_crowd() {
             step "restart-$round"
             kill -9 "$(pidof bluetoothd)"
             await '"proximity.sharing-interrupted"'
-            board bluetoothd
+            given 'bluetoothd' board bluetoothd
             stamp restarted
             await '"proximity.sharing-started"'
             await_air

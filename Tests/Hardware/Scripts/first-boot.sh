@@ -44,9 +44,9 @@ forget() {
 make_device() {
     mkfifo "/run/$1.keys"
     python3 -B "${0%/*}/keypad.py" "$1" "/run/$1.keys" > "/run/$1.device" &
-    await_line "/run/$1.device" 1 /dev/input/ || give_up
+    given 'an input device' await_line "/run/$1.device" 1 /dev/input/
     device=$(cat "/run/$1.device")
-    until_true "$device of the group input" is_of_input || give_up
+    given 'an input device of its group' until_true "$device of the group input" is_of_input
 }
 is_of_input() { [ "$(stat -c %G "$device")" = input ]; }
 

@@ -49,34 +49,38 @@ intrude() {
 start_phones
 start_phone keyboard I 2 /run/keys
 start_phone central I 1 /run/orders
-board bluetoothd
+given 'bluetoothd' board bluetoothd
 
-# An agent of bluetoothd's that agrees to everything.
+# With an agent of bluetoothd's that agrees to everything, a keyboard becomes the board's: what must not happen below
+# could.
+control() {
+    mkfifo /run/control
+    bluetoothctl --agent NoInputNoOutput < /run/control > /run/control.out 2>&1 &
+    exec 3> /run/control
+    until_true 'the other agent' grep -q 'Agent registered' /run/control.out
+    echo default-agent >&3
+    echo 'advertise on' >&3
+    await_line "$log" 1 '"phone":"keyboard","event":"ready"'
+    keyboard eager $adapter
+    until_true 'the question' grep -q 'Accept pairing' /run/control.out
+    echo yes >&3
+    until_true 'the keyboard of the board' has_keyboard
+    head -c 48 "/dev/input/${events##*/}" > /run/typed &
+    await '"phone":"keyboard","event":"subscribed","ms":[0-9]*,"notify":true'
+    keyboard type
+    until_true 'the key' has_typed
+    # KEY_A of linux/input-event-codes.h.
+    [ "$(od -A n -t u2 -j 42 -N 2 /run/typed)" -eq 30 ] || return
+    device=$(ls -d /var/lib/bluetooth/*/*/info)
+    device=${device%/info}
+    echo "remove ${device##*/}" >&3
+    await '"phone":"keyboard","event":"ended"'
+    until_true 'no bond' has_bonds 0
+    echo quit >&3
+    before=$(taken)
+}
 step control
-mkfifo /run/control
-bluetoothctl --agent NoInputNoOutput < /run/control > /run/control.out 2>&1 &
-exec 3> /run/control
-until_true 'the other agent' grep -q 'Agent registered' /run/control.out
-echo default-agent >&3
-echo 'advertise on' >&3
-await_phone '"phone":"keyboard","event":"ready"'
-keyboard eager $adapter
-until_true 'the question' grep -q 'Accept pairing' /run/control.out
-echo yes >&3
-until_true 'the keyboard of the board' has_keyboard
-head -c 48 "/dev/input/${events##*/}" > /run/typed &
-await '"phone":"keyboard","event":"subscribed","ms":[0-9]*,"notify":true'
-keyboard type
-until_true 'the key' has_typed
-observe typed "$(od -A n -t u2 -j 42 -N 2 /run/typed)"
-count
-device=$(ls -d /var/lib/bluetooth/*/*/info)
-device=${device%/info}
-echo "remove ${device##*/}" >&3
-await '"phone":"keyboard","event":"ended"'
-until_true 'no bond' has_bonds 0
-echo quit >&3
-before=$(taken)
+given 'bluetoothd takes a keyboard that it is told to take' control
 
 make_agent "$DEFINITION" "[bluetooth]
 transport = \"bluez\"
@@ -92,11 +96,11 @@ step shared
 "$LATCHKEY" status --follow --json >> "$log" &
 administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
 ask enroll - < /run/url
-await '"broker.connected"' || give_up
+await '"broker.connected"'
 echo alice-password | "$LATCHKEY" login --user alice --password-stdin --json >> "$log" 2>&1
 take_urls 2
 ask share --for 30m
-await '"proximity.sharing-started"' || give_up
+await '"proximity.sharing-started"'
 ask doctor
 
 # Nobody has asked for pairing.
@@ -130,7 +134,7 @@ count
 step plugged
 kill "$(pidof bluetoothd)"
 await '"proximity.sharing-interrupted"'
-board bluetoothd --noplugin=input,hog
+given 'bluetoothd without input' board bluetoothd --noplugin=input,hog
 await '"proximity.sharing-started"'
 ask doctor
 kill $agent

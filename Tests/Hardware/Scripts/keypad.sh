@@ -27,7 +27,7 @@ unused() { ! used; }
 
 mkfifo /run/keys
 python3 -B "${0%/*}/keypad.py" make /run/keys > /run/device &
-await_line /run/device 1 /dev/input/ || give_up
+given 'an input device' await_line /run/device 1 /dev/input/
 device=$(cat /run/device)
 python3 -B "${0%/*}/keypad.py" read "$device" > /run/others &
 

@@ -20,9 +20,9 @@ enroll b
 echo alice-password | on a login --user alice --password-stdin > /run/alice.out
 await_event a broker.connected
 ask a share --for 60m
-await_event a proximity.sharing-started || give_up
+await_event a proximity.sharing-started
 btmon -w /out/trace > /run/btmon.out 2>&1 &
-until_true 'the trace' test -s /out/trace || give_up
+until_true 'the trace' test -s /out/trace
 
 for round in $(seq "${TIMES:-30}"); do
     step "$round"

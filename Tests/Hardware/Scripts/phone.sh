@@ -11,7 +11,7 @@ step enrolled
 following=$!
 administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
 ask enroll - < /run/url
-await '"broker.connected"' || give_up
+await '"broker.connected"'
 await_phone '"phone":"peripheral","event":"started"'
 
 # An Android phone has no descriptor to subscribe with: bluetoothd hears nothing from it, and the gateway is asked.
@@ -48,7 +48,7 @@ echo alice-password | "$LATCHKEY" login --user alice --password-stdin --json >> 
 observe login $?
 take_urls 20
 ask share --for 10m
-await '"proximity.sharing-started"' || give_up
+await '"proximity.sharing-started"'
 await_phone '"phone":"central","event":"ready"'
 
 step android

@@ -26,7 +26,7 @@ start_fork() {
         "--characteristic 980c34cc-bde3-11e4-8dfc-aa07a5b093db" > /run/phones &
 }
 # Waits until the phone can be ordered about: a pattern for what it notes then.
-await_phone() { await_line "$log" 1 "$1" || give_up; }
+await_phone() { given 'a phone on the virtual radio' await_line "$log" 1 "$1"; }
 # Begins so many log-ins that wait for somebody to authorize them.
 take_urls() {
     client=$(administer state | sed 's/.*"clients":\["\([^"]*\)".*/\1/')
@@ -61,7 +61,7 @@ has_ended() {
 await_answer() { await '"proximity.session-\(not-\)*notified"' && await_end; }
 # Waits until somebody is asked.
 await_question() {
-    await '"proximity.consent-asked"' || return
+    await '"proximity.consent-asked"'
     question=$(tail -n "+$((seen + 1))" "$log" | grep '"proximity.consent-asked"' |
         sed -n '$s/.*"id":\([0-9]*\).*/\1/p')
 }
@@ -109,7 +109,7 @@ requests_per_minute = 60"
     start_phones
     start_phone peripheral A 2 /run/decisions
     start_lab --authorization-life 900 --code-life 900
-    [ "$TRANSPORT" = kernel ] || board bluetoothd
+    [ "$TRANSPORT" = kernel ] || given 'bluetoothd' board bluetoothd
     # shellcheck disable=SC2119 # by nothing else
     start_agent
 }

@@ -27,7 +27,7 @@ await_event a proximity.sharing-started
 step granted
 watch_led 20
 begin_login
-await_question || give_up
+await_question
 watch_led 50
 press
 end_login
@@ -100,7 +100,7 @@ if [ "$TRANSPORT" = bluez ]; then
 else
     kill $a
     wait $a
-    board adapter add
+    given 'one more adapter' board adapter add
     # The button is down before the agent begins.
     board gpio button 0
     start_board a hci2 "$DEFINITION"
@@ -116,11 +116,11 @@ ask a doctor
 
 step returned
 if [ "$TRANSPORT" = bluez ]; then
-    board bluetoothd
+    given 'bluetoothd' board bluetoothd
 else
     board gpio button 1
     await_event a proximity.button-recovered
-    board adapter add
+    given 'one more adapter' board adapter add
 fi
 await_event a proximity.sharing-started
 if [ "$TRANSPORT" = bluez ]; then

@@ -31,24 +31,36 @@ step() {
 observe() { echo "{\"event\":\"observed\",\"name\":\"$1\",\"value\":$2}" >> "$log"; }
 
 # Waits until a command succeeds: what that means, the command. Looks so many times, and not for so many seconds, as
-# what it waits for has that much less of the processor where the machine is busy. Notes and fails if it does not
-# succeed; the third time nothing of what is left can, and the script ends.
+# what it waits for has that much less of the processor where the machine is busy. If it does not succeed, the script
+# ends: nothing of what is left can.
 until_true() {
     awaited=$1
     shift
     tries=${patience:-600}
     until "$@" > /dev/null; do
         tries=$((tries - 1))
-        [ $tries -gt 0 ] || { miss; return 1; }
+        [ $tries -gt 0 ] || miss
         sleep "${pause:-0.1}"
     done
 }
 
-# Notes what was waited for in vain.
+# Ends the script by what was waited for in vain.
 miss() {
-    echo "{\"event\":\"missed\",\"name\":\"$(echo "$awaited" | tr -d '"\134')\"}" >> "$log"
-    missed=$((${missed:-0} + 1))
-    [ "$missed" -lt 3 ] || give_up
+    note_failed missed "$awaited"
+    [ -n "${precondition-}" ] || give_up
+    note_failed unmet "$precondition"
+    say_last
+    exit 75
+}
+note_failed() { echo "{\"event\":\"$1\",\"name\":\"$(echo "$2" | tr -d '"\134')\"}" >> "$log"; }
+
+# Does what has to succeed before anything of Latchkey is tested: what that means, the command. Where it waits in vain
+# the script ends as one whose precondition does not hold, and the board may be started anew.
+given() {
+    precondition=$1
+    shift
+    "$@" || { awaited=$*; miss; }
+    precondition=
 }
 
 # Whether the log has a line of this pattern after the beginning of the step.
@@ -59,13 +71,10 @@ await() { await_line "$log" $((seen + 1)) "$1" "${2-}"; }
 
 # Waits until a file has a line of a pattern: the file, the number of the line from which on, the pattern, the process
 # without which that cannot come any more. Meanwhile what is waited for has the whole processor, and is seen at once.
-# Notes and fails if it does not come.
+# The script ends if it does not come.
 await_line() {
     awaited=$3
-    timeout "${limit:-300}" /usr/bin/tail ${4:+"--pid=$4"} -n "+$2" -f "$1" | grep -q -m 1 -- "$3" || {
-        miss
-        return 1
-    }
+    timeout "${limit:-300}" /usr/bin/tail ${4:+"--pid=$4"} -n "+$2" -f "$1" | grep -q -m 1 -- "$3" || miss
 }
 
 # Whether the LED is on for longer than the pause between two flashes.
@@ -113,8 +122,8 @@ start_agent() {
     : > /run/agent.err
     "$@" "$LATCHKEY" run --config /run/agent/latchkey.toml > /run/agent.out 2>> /run/agent.err &
     agent=$!
-    await_line /run/lab.out 1 'admin page' "$lab" || give_up
-    await_line /run/agent.err 1 ready $agent || give_up
+    await_line /run/lab.out 1 'admin page' "$lab"
+    await_line /run/agent.err 1 ready $agent
 }
 
 # Prints what an agent answers: the path below /v1, the agent's socket if it is not $LATCHKEY_SOCKET. Not by its command
@@ -134,9 +143,12 @@ ask_lab() { echo "{\"event\":\"lab\",\"state\":$(administer state)}" >> "$log"; 
 
 # Nothing else can succeed: says what the programs said last.
 give_up() {
-    tail -n 15 /run/*.err >&2
-    echo "gave up after: $(grep '"missed"' "$log")" >&2
+    say_last
     exit 1
+}
+say_last() {
+    tail -n 15 /run/*.err >&2
+    echo "gave up after: $(grep -E '"(missed|unmet)"' "$log")" >&2
 }
 
 # Whatever happens, the log is what the test gets.
