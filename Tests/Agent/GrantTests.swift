@@ -213,7 +213,8 @@ struct ForwardRequestTests {
         let headers: HTTPHeaders = [
             "Host": "gateway", "Connection": "close, X-Mine", "x-mine": "1", "Transfer-Encoding": "chunked",
             "Authorization": "Bearer x", "MAG-Identifier": "x", "Geo-Location": "1,1", "X-Original-URL": "/a",
-            "TE": "trailers", "Accept": "a", "Cookie": "b",
+            "TE": "trailers", "Accept": "a", "Cookie": "b", "mag_identifier": "x", "L7-Original-URL": "/a",
+            "X_Rewrite_URL": "/a", "X-HTTP-Method-Override": "PUT",
         ]
         #expect(ForwardRequest.passedOn(headers, toGateway: true) == ["Accept": "a", "Cookie": "b"])
         #expect(
@@ -227,9 +228,20 @@ struct ForwardRequestTests {
         let lab = try gateway { _ in }
         for path in [
             ["connect", "device", "remove"], ["Connect", "DEVICE", "remove;x"], ["auth", "oauth", "v2", "token", ""],
+            ["auth", "device", "authorization", "7b"], ["auth", "QRcode", "authorization;x"],
+            ["connect", "device", "list"], ["connect", "session", "status"],
         ] {
             #expect(lab.reserves(path), "\(path)")
         }
-        #expect(!lab.reserves(["lab", "hello"]) && !lab.reserves(["connect", "device"]))
+        for path in [["lab", "hello"], ["connect", "device"], ["openid", "connect", "v1", "userinfo"]] {
+            #expect(!lab.reserves(path), "\(path)")
+        }
+    }
+
+    @Test("an answer that says in two ways where it ends is not passed on (RFC 9112 section 6.3)")
+    func ambiguous() {
+        #expect(Agent.isAmbiguous(["transfer-encoding": "chunked", "Content-Length": "3"]))
+        #expect(!Agent.isAmbiguous(["Transfer-Encoding": "chunked"]))
+        #expect(!Agent.isAmbiguous(["Content-Length": "3"]))
     }
 }

@@ -62,6 +62,18 @@ extension DialectTests {
         await #expect(throws: OAuthAccountError.endpointMissing("userinfo_endpoint")) { try await plain.userInfo() }
     }
 
+    @Test("a server does not name plain services of this machine that nobody else has named")
+    func otherPort() async throws {
+        let (server, other) = (try await ChosenServer.start(), try await ChosenServer.start())
+        try await server.can(
+            description: ChosenServer.description(["token_endpoint": .string(other.base + "/token")]))
+        await #expect(throws: OAuthAccountError.endpointsUnusable(["token_endpoint \(other.base)/token"])) {
+            try await server.cannedAccount()
+        }
+        // What a person names may be anywhere on it.
+        _ = try await server.cannedAccount { $0.endpoints = [.token: other.base + "/token"] }
+    }
+
     @Test("an assertion by which the client proves itself is for the issuer, or for whom a person says")
     func audience() async throws {
         let (server, account) = try await ChosenServer.canned { $0.authentication = .privateKey }

@@ -22,7 +22,10 @@ extension Agent {
         let program = LocalProgram(request)
         let account = try await account(of: request)
         let target = try asked.target(at: account.link.gateway, strictly: grants.isLimited(program))
-        if !program.mayOperate, target.host == ProgramGrant.gatewayHost, account.link.gateway.reserves(target.segments)
+        // Whoever may operate may use the others, too; this one has a question and a record of its own.
+        if target.host == ProgramGrant.gatewayHost,
+            program.mayOperate
+                ? GatewayConfiguration.letsIn(target.segments) : account.link.gateway.reserves(target.segments)
         {
             throw GrantError.reserved(path: "/" + DisplayText.clean(target.segments.joined(separator: "/")))
         }

@@ -51,9 +51,9 @@ public enum GrantError: Explained, Equatable {
         case .reserved(let path):
             Explanation(
                 "grants.reserved", .permission,
-                "\(path) is an endpoint by which the agent manages the board's identity",
-                remedy: "use the commands of the agent, such as renew, logout and token",
-                meaning: "programs may not use the gateway's endpoints for tokens, registration and logout")
+                "\(path) is an endpoint by which the agent manages the board's identity, or lets devices in",
+                remedy: "use the commands of the agent, such as renew, logout, token and proximity authorize",
+                meaning: "programs may not use the gateway's endpoints for tokens, registration, logout and letting in")
         case .unknown(let id):
             Explanation(
                 "grants.unknown", .notFound, "there is no grant \(id)", remedy: "list them: latchkey grants list")
@@ -74,7 +74,7 @@ public enum GrantError: Explained, Equatable {
         case .onlyOwners:
             Explanation(
                 "grants.only-owners", .permission,
-                "the settings contain grants, so only root and the agent's user may change the others",
+                "grants limit what programs may do, so only root and the agent's user may change them and the hosts",
                 remedy: "use sudo, or change [[grants]] of the settings")
         }
     }

@@ -43,6 +43,8 @@ extension Agent {
             (call.principal, call.loggedInAt) = (principal, permit.loggedInAt)
             return try await session.open(call)
         }
+        // Its length could be read in two ways (RFC 9112 section 6.3), and a part of it be taken for the whole.
+        guard !Self.isAmbiguous(answer.headers) else { throw ProxyError.answerAmbiguous }
         writer.begin(
             answer.status, ForwardRequest.passedOn(answer.headers, toGateway: false),
             length: Self.length(of: answer, to: request.method))
@@ -80,6 +82,11 @@ extension Agent {
         }
         let source = UploadSource(first: first, rest: body)
         call.feed = { try source.feed() }
+    }
+
+    /// Whether an answer says in two ways where it ends.
+    static func isAmbiguous(_ headers: HTTPHeaders) -> Bool {
+        headers.first("Transfer-Encoding") != nil && headers.first("Content-Length") != nil
     }
 
     /// How long the answer's body will be, in bytes; `nil` if nobody knows.
@@ -138,9 +145,9 @@ extension GatewayConfiguration {
     /// disregard case and parameters in segments.
     func reserves(_ segments: [String]) -> Bool {
         let wanted = ProgramGrant.plain(segments)
-        let own: [GatewayEndpoint] = [
-            .authorize, .token, .revoke, .logout, .registerUser, .registerClient, .renew, .remove, .initialize,
-        ]
+        // The others serve the programs themselves.
+        let own = Set(GatewayEndpoint.allCases).subtracting([.userInfo, .scim, .storage])
+        if Self.letsIn(segments) { return true }
         return own.contains { endpoint in
             var path = self.path(of: endpoint)
             if !path.hasPrefix("/") {
@@ -155,5 +162,11 @@ extension GatewayConfiguration {
             guard let own = try? StrictPath.segments(of: path.prefix { $0 != "?" }) else { return false }
             return wanted.starts(with: ProgramGrant.plain(own))
         }
+    }
+
+    /// Whether a request there, in a user's name, lets another device in (MAG E19): no configuration names the address.
+    static func letsIn(_ segments: [String]) -> Bool {
+        let wanted = ProgramGrant.plain(segments)
+        return zip(wanted, wanted.dropFirst()).contains { ["device", "qrcode"].contains($0) && $1 == "authorization" }
     }
 }

@@ -21,7 +21,7 @@ struct ForwardRequest: Equatable {
 
     /// - Throws: ``ProxyError/badTarget(reason:)``, ``ProxyError/methodRefused(_:)``
     init(method: String, target: String, headers: HTTPHeaders) throws(ProxyError) {
-        guard !["CONNECT", "TRACE", "TRACK"].contains(method.uppercased()) else { throw .methodRefused(method) }
+        guard !PassedFields.refuses(method: method) else { throw .methodRefused(method) }
         let hosts = headers.all("Host")
         guard hosts.count <= 1 else { throw .badTarget(reason: "names several hosts") }
         let (authority, path) = try Self.parts(of: target, host: hosts.first)
@@ -85,29 +85,14 @@ struct ForwardRequest: Equatable {
 
     // MARK: Header fields
 
-    /// Fields that concern one connection only (RFC 9110 section 7.6.1), or what the proxy itself says of the body.
-    private static let ofConnection: Set<String> = [
-        "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-authenticate",
-        "proxy-authentication-info", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
-        "upgrade",
-    ]
-
-    /// Fields by which a board proves itself to its gateway (MAG 0.3), and says where it is (MAG 6.5): the agent's
-    /// alone. The last two name another path to some servers, about which no grant was asked.
-    private static let ofAgent: Set<String> = [
-        "authorization", "cert-format", "client-authorization", "create-session", "device-id", "device-name",
-        "geo-location", "id-token", "id-token-type", "mag-identifier", "msisdn", "redirect-uri",
-        "x-authorization-type", "x-cert", "x-original-url", "x-rewrite-url",
-    ]
-
     /// - Parameter toGateway: whether the agent's own credentials go with it.
     static func passedOn(_ headers: HTTPHeaders, toGateway: Bool) -> HTTPHeaders {
-        var dropped = ofConnection
-        if toGateway { dropped.formUnion(ofAgent) }
+        var dropped = PassedFields.ofConnection
+        if toGateway { dropped.formUnion(PassedFields.ofAgent.union(PassedFields.ofTarget)) }
         // Whatever the sender says is for this connection only.
         for list in headers.all("Connection") {
-            for name in list.split(separator: ",") { dropped.insert(String(name).trimmed.lowercased()) }
+            for name in list.split(separator: ",") { dropped.insert(PassedFields.plain(String(name).trimmed)) }
         }
-        return HTTPHeaders(headers.fields.filter { !dropped.contains($0.name.lowercased()) })
+        return HTTPHeaders(headers.fields.filter { !dropped.contains(PassedFields.plain($0.name)) })
     }
 }

@@ -9,6 +9,8 @@ public enum ProxyError: Explained, Equatable {
     case gatewayByHost(String)
     /// The gateway refused the token after a large body had been sent, which is gone.
     case bodyGone
+    /// The answer states its length in two ways.
+    case answerAmbiguous
 
     public var explanation: Explanation {
         switch self {
@@ -30,10 +32,16 @@ public enum ProxyError: Explained, Equatable {
                 "proxy.body-gone", .temporary,
                 "the gateway asked for new credentials after the body had been sent, which is not kept",
                 remedy: "send the request again: the new credentials are there")
+        case .answerAmbiguous:
+            Explanation(
+                "proxy.answer-ambiguous", .unreachable,
+                "the answer has both Transfer-Encoding and Content-Length, so that nobody knows where it ends",
+                remedy: "have the API, or what is in front of it, send one of them")
         }
     }
 
     public static let examples: [ProxyError] = [
         .badTarget(reason: "REASON"), .methodRefused("CONNECT"), .gatewayByHost("HOST"), .bodyGone,
+        .answerAmbiguous,
     ]
 }

@@ -22,6 +22,7 @@ extension Agent {
                 "Add a host that may be called, or replace what was added of it", body: Schema.hostMembers,
                 required: ["host"], answer: .host)
         ) { request in
+            try self.checkMayTrust(request)
             _ = try RequestBody(request)
             let host = try HostSecurity(json: try request.json())
             try await self.hosts.add(host, in: self.vault)
@@ -33,10 +34,18 @@ extension Agent {
                 "Remove a host that was added", path: ["host": .string("host:port")],
                 answer: .object(["removed": .string("host:port")], required: ["removed"]))
         ) { request in
+            try self.checkMayTrust(request)
             let name = request.parameters["host"] ?? ""
             try await self.hosts.remove(name, in: self.vault)
             return .json(["removed": .string(name)])
         }
+    }
+
+    /// Whoever may not have a token does not say which server gets it, either.
+    ///
+    /// - Throws: ``GrantError/onlyOwners``
+    private nonisolated func checkMayTrust(_ request: LocalRequest) throws(GrantError) {
+        guard request.isOwner || !grants.isLimited(LocalProgram(request)) else { throw .onlyOwners }
     }
 }
 

@@ -70,10 +70,13 @@ struct Exchange: Sendable {
     }
 
     private func request(_ order: Order, limit: Int) throws(MPinError) -> HTTPRequest {
-        guard let address = WebAddress(order.address) else {
+        // Plain services of this machine only where a person has named one: what a back end names is not theirs.
+        guard let address = WebAddress(order.address),
+            address.isProtected || address.origin == WebAddress(configuration.settingsURL)?.origin
+        else {
             throw .noAnswer(
                 place: order.place.isEmpty ? "an endpoint without address" : order.place,
-                reason: "its address is neither https nor of this machine")
+                reason: "its address is neither https nor at the back end's own on this machine")
         }
         var request = HTTPRequest(order.method, order.address)
         if address.isProtected {

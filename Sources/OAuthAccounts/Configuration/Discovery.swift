@@ -76,7 +76,7 @@ extension ServerConfiguration {
             guard metadata.takes(authentication.rawValue, at: endpoint), let address = metadata[endpoint] else {
                 continue
             }
-            if WebAddress(address) == nil { unusable.append(endpoint) } else { endpoints[endpoint] = address }
+            if !Self.takes(address, from: issuer) { unusable.append(endpoint) } else { endpoints[endpoint] = address }
         }
         namesIssuerInAnswers = metadata.namesIssuerInAnswers
         isIssuerAudience = true
@@ -84,6 +84,12 @@ extension ServerConfiguration {
         guard needed.contains(where: unusable.contains) else { return }
         throw .endpointsUnusable(
             unusable.map { "\($0.rawValue) \(DisplayText.oneLine(metadata[$0] ?? "", limit: 256))" })
+    }
+
+    /// A description may name plain services of this machine only where a person has named one as the issuer.
+    private static func takes(_ address: String, from issuer: String?) -> Bool {
+        guard let address = WebAddress(address) else { return false }
+        return address.isProtected || address.origin == issuer.flatMap { WebAddress($0) }?.origin
     }
 
     /// What would be refused after a person has agreed is refused before.
