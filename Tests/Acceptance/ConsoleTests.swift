@@ -145,6 +145,16 @@ struct ConsoleTests {
         }
     }
 
+    @Test("the console's page says which board it is of, and that it is out of date when the agent is gone")
+    func gone() async throws {
+        try await withLabAndBoard(settings: Self.enabled) { _, board in
+            let person = try await person(board, "gone")
+            _ = try await person.output.line(containing: "shown")
+            try await board.stop(SIGKILL)
+            try await expectWell(person)
+        }
+    }
+
     @Test("there is no console page without the setting, and with it none until somebody asks")
     func off() async throws {
         try await withLabAndBoard { _, board in

@@ -193,12 +193,21 @@ def people(address):
         browser.do("document.querySelector('#login input').focus()")
         browser.type("alice")
         browser.press(ENTER)
-        browser.until("document.querySelector('#prompts input[type=password]')")
-        browser.do("document.querySelector('#prompts input').focus()")
+        # The focus is where the answer goes, and what is typed before that is not read in the name.
+        browser.until("document.activeElement.matches('#prompts input[type=password]')")
+        expect(browser.ask("document.querySelector('#login [name=user]').value") == "alice", "the name is the name")
         browser.type("alice-password")
         browser.press(ENTER)
         browser.until("document.getElementById('sessions').innerText.includes('alice') "
                       "&& document.getElementById('login-step').hidden")
+        # Both in one form.
+        log_out(browser)
+        browser.do("document.querySelector('#login [name=user]').focus()")
+        browser.press(TAB)
+        expect(browser.ask("document.activeElement.name") == "password", "the password follows the name")
+        browser.type("alice-password")
+        browser.press(ENTER)
+        logged_in(browser, "alice")
         expect(browser.ask("document.getElementById('notice').textContent") == "alice is logged in.", "it is said")
 
         # A code to show to a device that is logged in, for as long as the person wants.
@@ -526,6 +535,20 @@ def kinds(browser):
     browser.do("fetch = genuine; showPrompts = show; refresh()")
 
 
+def gone(address):
+    """The agent ends while somebody looks at its page."""
+    with Browser(1280) as browser:
+        show(browser, address)
+        host = subprocess.run(["hostname"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        browser.until("document.title.startsWith(arguments[0])", host)
+        expect(host in browser.ask("document.getElementById('board').textContent"), "the page says which board it is of")
+        print("shown", flush=True)
+        browser.until("document.body.classList.contains('stale') && !document.getElementById('stale').hidden")
+        text = browser.ask("document.getElementById('stale').textContent")
+        expect("latchkey console" in text and "has not answered since" in text, f"the way on is said: {text}")
+        expect(browser.ask("document.getElementById('live').textContent") != "live", "nothing is said to be live")
+
+
 def lock(address):
     base, token = address.split("#")
     with Browser(768) as browser:
@@ -576,6 +599,7 @@ def rights(address):
 
 
 JOBS = {
-    "look": look, "people": people, "password": password, "ways": ways, "oauth": oauth, "lock": lock, "rights": rights,
+    "look": look, "people": people, "password": password, "ways": ways, "oauth": oauth, "lock": lock, "gone": gone,
+    "rights": rights,
 }
 JOBS[sys.argv[2]](sys.argv[1], *sys.argv[3:])

@@ -96,7 +96,7 @@ extension ConsolePage {
                 if (error.isLocked) return lock(error.message);
                 this.failed(error);
               }
-              if (this === streams.events) live("connection lost, trying again", "off");
+              if (this === streams.events) { live("connection lost, trying again", "off"); refresh(); }
               await wait(pause, signal);
             }
           }
@@ -111,7 +111,20 @@ extension ConsolePage {
           $("live").className = className;
         }
 
+        // What is shown when the agent does not answer is from its last answer, and looks so.
+        let answeredAt;
+        function setStale(isStale) {
+          document.body.classList.toggle("stale", isStale);
+          $("stale").hidden = !isStale;
+          if (!isStale) { answeredAt = new Date(); return; }
+          live("no answer", "off");
+          const text = `The agent has not answered since ${answeredAt?.toLocaleTimeString() ?? "this page was opened"}; `
+            + "what is shown is from then. If it was started again, run “latchkey console” on the board once more.";
+          if ($("stale").textContent !== text) $("stale").textContent = text;
+        }
+
         function lock(reason) {
+          setStale(false);
           $("locked").hidden = false;
           $("content").hidden = $("end").hidden = true;
           $("locked-reason").textContent = reason ?? "";

@@ -26,6 +26,7 @@ extension ConsolePage {
         </header>
         <p id="announcer" class="unseen" role="status" aria-live="polite"></p>
         <main id="main" tabindex="-1">
+          <p id="stale" role="alert" hidden></p>
           <section id="landing" aria-labelledby="landing-title" hidden>
             <h2 id="landing-title">Login on the board</h2>
             <p id="landing-text" role="status">This is being passed on to the board's page.</p>
@@ -63,7 +64,7 @@ extension ConsolePage {
                   <form id="login" aria-label="Log in by user name">
                     <label>User name
                       <input name="user" autocomplete="username" maxlength="256" required spellcheck="false"></label>
-                    <label id="login-password" hidden>Password
+                    <label id="login-password">Password
                       <input name="password" type="password" autocomplete="current-password" maxlength="1024"></label>
                     <div class="row"><button class="primary">Log in</button></div>
                   </form>

@@ -23,7 +23,7 @@ extension ConsolePage {
           const grant = account()?.server?.grant;
           const offered = {
             "login": !grant || grant === "password", "by-qr": !grant && (account()?.isDefault ?? true),
-            "by-provider": !grant, "by-page": !grant, "login-password": grant === "password",
+            "by-provider": !grant, "by-page": !grant,
             "by-browser": grant === "authorization_code" || grant === "implicit", "by-code": grant === "device_code",
           };
           for (const [id, isOffered] of Object.entries(offered)) $(id).hidden = !isOffered;
@@ -98,6 +98,7 @@ extension ConsolePage {
             showLink(completeAddress ?? address, "Open the login page");
           } else if (attemptsLeft !== undefined) {
             $("login-text").textContent = fault ?? `“${text}” is asked above, under “Waiting for you”.`;
+            if (!fault) ownQuestion = data.id;
             refresh();
           } else if (text) {
             $("login-text").textContent = text;
@@ -110,11 +111,13 @@ extension ConsolePage {
 
         $("login").onsubmit = act(async () => {
           const { user: userName, password } = Object.fromEntries(new FormData($("login")));
-          if (!account()?.server) {
-            await runLogIn(`${accountPath()}/login/prompted`, { userName, answerers: "user" });
-          } else {
-            $("login").elements.password.value = "";
+          $("login").elements.password.value = "";
+          if (password || account()?.server) {
             welcome(await call("POST", `${accountPath()}/login`, { userName, password }));
+          } else {
+            // What is typed until the question is there must not be read in the user's name.
+            $("login").elements.user.blur();
+            await runLogIn(`${accountPath()}/login/prompted`, { userName, answerers: "user" });
           }
         });
         $("by-qr").onclick = act(() => runLogIn("/v1/login/nearby", { by: "qr" }));

@@ -100,10 +100,12 @@ extension ConsolePage {
             $("unshare").hidden = !$("share").hidden;
             showPrompts(prompts);
             live("live", "on");
+            setStale(false);
             document.body.dataset.ready = "yes";
           } catch (error) {
             if (error.isLocked) lock(error.message);
-            else if (!(error instanceof TypeError)) notice(error.message);
+            else if (error instanceof TypeError) setStale(true);
+            else notice(error.message);
           }
           setTimeout(() => {
             asking = false;
@@ -120,7 +122,8 @@ extension ConsolePage {
           showReadings(event ? event.data.readings : (await call("GET", "/v1/sensors")).readings);
         });
         streams.messages = new Stream("/v1/messages", showMessage, error => {
-          $("messages-note").textContent = error.message;
+          // That the agent does not answer is said above.
+          if (!(error instanceof TypeError)) $("messages-note").textContent = error.message;
         });
         streams.logs = new Stream("/v1/logs/stream", showLog);
         for (const name of ["messages", "logs"]) {

@@ -1,6 +1,8 @@
 extension ConsolePage {
     /// The questions that wait, each with the form that its kind needs.
     static let prompts = #"""
+        let hostName = "";
+        let ownQuestion;  // The number of the prompt that a log-in of this page has asked, until it is shown.
         const asked = new Map();  // The prompts that are shown, by number: the item, and what it was made of.
 
         function showPrompts(prompts) {
@@ -26,7 +28,12 @@ extension ConsolePage {
           }
           $("prompt-count").textContent = prompts.length || "";
           $("no-prompts").hidden = prompts.length > 0;
-          document.title = (prompts.length ? `(${prompts.length}) ` : "") + $("title").textContent;
+          document.title = (prompts.length ? `(${prompts.length}) ` : "") + (hostName ? `${hostName} – ` : "")
+            + $("title").textContent;
+          if (asked.has(ownQuestion)) {
+            asked.get(ownQuestion).item.querySelector("input")?.focus();
+            ownQuestion = undefined;
+          }
           count();
         }
 

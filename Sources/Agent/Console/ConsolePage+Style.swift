@@ -117,6 +117,8 @@ extension ConsolePage {
         .lines li { padding: .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
         .lines code { font: inherit; font-family: ui-monospace, monospace; }
         .lines .head { color: var(--quiet); display: block; font-size: .85rem; }
+        #stale { border-left: 4px solid var(--bad); padding: .4rem .8rem; margin-bottom: .8rem; background: var(--card); }
+        .stale #content { filter: grayscale(1); }
         #notice {
           position: fixed; right: 1rem; bottom: 1rem; max-width: min(30rem, calc(100vw - 2rem)); overflow-wrap: anywhere;
           background: var(--card); border: 2px solid var(--bad); border-radius: 8px; padding: .7rem 1rem;

@@ -55,7 +55,8 @@ extension ConsolePage {
           for (const file of status.setAside ?? []) troubles.push([`${file} was damaged and set aside`, ""]);
           const items = troubles.map(([textContent, className]) => el("li", { textContent, className }));
           $("troubles").replaceChildren(...items);
-          $("board").textContent = status.gateway?.host ?? "not enrolled";
+          hostName = status.hostName ?? "";
+          $("board").textContent = [hostName, status.board, status.gateway?.host ?? "not enrolled"].filter(Boolean).join(", ");
         }
 
         const sensors = new Map();

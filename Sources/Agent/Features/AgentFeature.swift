@@ -44,6 +44,7 @@ struct AgentFeature: Feature {
         [
             "version": .string("of the agent"), "time": .time("of the board's clock, or the best that is known"),
             "uptime": .integer("of the agent, in seconds"),
+            "hostName": .string("of the board"),
             "warnings": .array(of: .string("for people"), "what should be changed, though everything works"),
             "setAside": .array(of: .string("file name"), "what was damaged and is kept"),
             "vault": .object(
@@ -56,6 +57,7 @@ struct AgentFeature: Feature {
         var members: [String: JSON] = [
             "version": .string(Version.text), "time": .string(agent.time.now.formatted(.iso8601)),
             "uptime": .integer((ContinuousClock.now - agent.started).components.seconds),
+            "hostName": .string(DisplayText.clean(ProcessInfo.processInfo.hostName)),
         ]
         let setAside = StateDirectory.setAside(in: agent.configuration.stateDirectory)
         if !setAside.isEmpty { members["setAside"] = .array(setAside.map(JSON.string)) }

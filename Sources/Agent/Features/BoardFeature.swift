@@ -53,23 +53,25 @@ struct BoardFeature: Feature {
 
     var statusMembers: [String: Schema] {
         [
+            "board": .string("the title of the board's definition"),
             "sensors": .object(
                 [
                     "count": .integer("how many there are"),
                     "failing": .array(of: .string("name"), "those that do not answer"),
                     "unsent": .integer("telemetry messages since the start that no account could take"),
                 ],
-                required: ["count", "failing", "unsent"])
+                required: ["count", "failing", "unsent"]),
         ]
     }
 
     func status(of agent: Agent) async throws -> [String: JSON] {
         [
+            "board": .string(DisplayText.clean(agent.board.definition.title)),
             "sensors": [
                 "count": .integer(Int64(agent.board.definition.sensors.count)),
                 "failing": .array(await agent.board.poller.failing().map { .string($0.sensor) }),
                 "unsent": .integer(Int64(await agent.unsentTelemetry)),
-            ]
+            ],
         ]
     }
 

@@ -65,14 +65,10 @@ extension Agent {
         if let failure = status.lastFailure, failure.error.explanation.kind == .unreachable {
             signs.lastSilence = failure.at
         }
-        // A broker elsewhere says nothing of the gateway.
+        // A broker elsewhere says nothing of the gateway. Nor does one that is down: calls may work.
         if let messenger = await link.station?.messenger, messenger.address.host == host {
-            let broker = await messenger.status()
-            signs.isConnected = broker.state == .connected
+            signs.isConnected = await messenger.status().state == .connected
             signs.connectedBy = await messenger.localAddress.flatMap(network.monitor.way)
-            if !signs.isConnected, broker.lastError?.explanation.kind == .unreachable {
-                signs.lastSilence = max(signs.lastSilence ?? .distantPast, broker.since)
-            }
         }
         return GatewayReach(signs)
     }

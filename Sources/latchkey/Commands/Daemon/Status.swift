@@ -55,6 +55,8 @@ struct Status: AsyncParsableCommand {
     private func describe(_ status: JSON) -> String {
         let out = Terminal.standardOutput
         var fields = Fields()
+        let board = [status["hostName"], status["board"]].compactMap { $0?.string }.joined(separator: ", ")
+        fields.add("board", out.bold(out.shown(board)))
         fields.add(
             "agent", "version \(status["version"]?.string ?? "?"), up \(Age(seconds: status["uptime"]?.integer))")
         if let fault = status["vault"]?["error"] {
