@@ -103,6 +103,32 @@ struct EnrollmentTests {
         }
     }
 
+    @Test("an enrollment at a gateway that cannot be reached leaves the board at the one where it is registered")
+    func unreachable() async throws {
+        try await withLabAndBoard { lab, board in
+            let before = try await board.enroll(at: lab)
+            _ = try await board.status { $0.isConnected }
+            let document = try JSONSerialization.jsonObject(with: Data(try await lab.configurationDocument()))
+            var members = try #require(document as? [String: Any])
+            var server = try #require(members["server"] as? [String: Any])
+            // Nobody listens there.
+            server["port"] = 9
+            members["server"] = server
+            let file = board.folder.appending(path: "elsewhere.json")
+            try JSONSerialization.data(withJSONObject: members).write(to: file)
+            let refused = try await board.latchkey("enroll", file.path)
+            #expect(refused.status != 0 && refused.errors.contains("localhost"), "\(refused)")
+            let after = try await board.status { $0.isConnected }
+            #expect(after.registration.state == "registered")
+            #expect(after.registration.magIdentifier == before.registration.magIdentifier)
+            #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 0)
+            // A power cut makes no difference.
+            try await board.stop(SIGKILL)
+            try await board.start()
+            #expect(try await board.status { $0.isConnected }.registration.state == "registered")
+        }
+    }
+
     @Test("an enrollment document without faults enrolls as a URL does")
     func configurationFile() async throws {
         try await withLabAndBoard { lab, board in

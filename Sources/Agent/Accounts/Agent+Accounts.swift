@@ -57,22 +57,42 @@ extension Agent {
     ///   - document: the hash of the default document, if the configuration is that one.
     /// - Returns: the status, once the board is registered or awaits activation.
     /// - Throws: ``AccountError``, why the configuration was not accepted, or why the registration failed. In the
-    ///   latter case the configuration is in use, and the link keeps trying.
+    ///   latter case the account is back at the gateway where it was registered, if there was one; otherwise the
+    ///   configuration is in use, and the link keeps trying.
     func enroll(
         _ gateway: GatewayConfiguration, as name: AccountName = .gateway, registers: Bool = true,
         byDocument document: [UInt8]? = nil
     ) async throws -> GatewayStatus {
+        let former = try await registered(name, elsewhereThan: gateway.identity)
         let session = try await activate(gateway, as: name, registers: registers, byDocument: document)
         guard registers else { return try await session.status() }
         do {
             try await session.ready()
         } catch {
             let status = try await session.status()
-            guard status.registration != .unregistered else { throw error }
+            guard status.registration != .unregistered else {
+                // Also for a caller who has gone.
+                if let former { try await Task { try await goBack(to: former, as: name) }.value }
+                throw error
+            }
             // A step after the registration failed; the session has reported it, and the link keeps trying.
             return status
         }
         return try await session.status()
+    }
+
+    /// The configuration of an account that is registered at another gateway.
+    private func registered(
+        _ name: AccountName, elsewhereThan identity: GatewayIdentity
+    ) async throws -> GatewayConfiguration? {
+        guard let link = accounts[name]?.link, link.gateway.identity != identity,
+            try await link.session.status().registration == .registered
+        else { return nil }
+        return link.gateway
+    }
+
+    private func goBack(to former: GatewayConfiguration, as name: AccountName) async throws {
+        _ = try await activate(former, as: name, registers: true, byDocument: nil)
     }
 
     private func activate(
