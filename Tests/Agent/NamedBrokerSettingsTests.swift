@@ -1,6 +1,8 @@
+import Cryptography
 import Foundation
 import Messaging
 import Settings
+import TestSupport
 import Testing
 
 @testable import Agent
@@ -79,5 +81,30 @@ struct NamedBrokerSettingsTests {
     func twice() {
         let one = "[[brokers]]\nname = \"a\"\nhost = \"a\"\ntls = false\n"
         #expect(throws: ConfigurationError.self) { try Self.read(one + one) }
+    }
+
+    @Test(
+        "a broker's password is read from a file as editors write it, without mark and line end",
+        arguments: [
+            Data("s3cret ".utf8), Data("s3cret \n".utf8), Data("\u{FEFF}s3cret \r\n".utf8),
+            Data([0xFF, 0xFE]) + Data("s3cret \r\n".utf8.flatMap { [$0, 0] }),
+        ])
+    func password(content: Data) throws {
+        try withFolder { folder in
+            let path = "\(folder)/password"
+            try content.write(to: URL(filePath: path))
+            let broker = try #require(
+                try Self.read(
+                    """
+                    [[brokers]]
+                    name = "a"
+                    host = "a"
+                    tls = false
+                    user_name = "board"
+                    password_file = "\(path)"
+                    """
+                ).first)
+            #expect(try broker.credentials().password?.exposedText() == "s3cret ")
+        }
     }
 }

@@ -149,8 +149,17 @@ struct NamedBrokerSettings: Sendable, Equatable {
             throw .passwordUnreadable(path: passwordFile, reason: error.description)
         }
         defer { wipe(&bytes) }
-        // Editors end a file with a line feed that is not part of the password.
-        let secret = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
+        var content: [UInt8]
+        do throws(ReceivedText.Fault) {
+            content = try ReceivedText.utf8(bytes)
+        } catch {
+            throw .passwordUnreadable(path: passwordFile, reason: error.reason)
+        }
+        defer { wipe(&content) }
+        // Editors end a file with a line break that is not part of the password.
+        var secret = content[...]
+        if secret.last == UInt8(ascii: "\n") { secret = secret.dropLast() }
+        if secret.count < content.count, secret.last == UInt8(ascii: "\r") { secret = secret.dropLast() }
         guard !secret.isEmpty, !secret.contains(0) else {
             throw .passwordUnreadable(path: passwordFile, reason: "it holds no password")
         }
