@@ -83,6 +83,35 @@ struct NamedBrokerSettingsTests {
         #expect(throws: ConfigurationError.self) { try Self.read(one + one) }
     }
 
+    @Test("a broker's certificates that cannot be read are one fault, with the file and its line")
+    func certificates() throws {
+        try withFolder { folder in
+            let pem = try TestAuthority().certificate.pem
+            let last = pem.split(separator: "\n").count
+            let files = [
+                ("mark", "\u{FEFF}" + pem, nil),
+                ("glued", pem.trimmingCharacters(in: .newlines) + pem, "line \(last) has more"),
+                ("empty", "", "there is no line -----BEGIN CERTIFICATE-----"),
+            ]
+            for (name, text, reason) in files {
+                let path = "\(folder)/\(name).pem"
+                try Data(text.utf8).write(to: URL(filePath: path))
+                for table in ["[[brokers]]\nname = \"a\"\n", "[[hosts]]\n"] {
+                    let settings = table + "host = \"a\"\ncertificates = [\"\(path)\"]\n"
+                    do throws(ConfigurationError) {
+                        _ = try AgentConfiguration(toml: settings, path: "test.toml")
+                        #expect(reason == nil, "\(name)")
+                    } catch {
+                        guard case .faults(_, let faults) = error else { throw error }
+                        let fault = try #require(faults.first?.fault)
+                        let isNamed = fault.hasPrefix("cannot use \(path): \(reason ?? "?")")
+                        #expect(isNamed && faults.count == 1, "\(name): \(faults)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test(
         "a broker's password is read from a file as editors write it, without mark and line end",
         arguments: [

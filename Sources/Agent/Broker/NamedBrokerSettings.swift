@@ -87,20 +87,8 @@ struct NamedBrokerSettings: Sendable, Equatable {
             }
             return nil
         }
-        for path in files {
-            var reason = "it holds no certificate in PEM"
-            do throws(FileFault) {
-                let bytes = try BoundedFile.read(path, limit: fileLimit, .anything)
-                if let found = try? Certificate.all(inPEM: String(decoding: bytes, as: UTF8.self)), !found.isEmpty {
-                    tls.anchors += found
-                    continue
-                }
-            } catch {
-                reason = error.description
-            }
-            table.note("certificates", "cannot use \(path): \(reason)", fix: "name a file with certificates in PEM")
-        }
-        if tls.anchors.isEmpty, !tls.usesPublicAuthorities {
+        tls.anchors = files.flatMap { table.certificates(in: $0, limit: fileLimit) ?? [] }
+        if files.isEmpty, !tls.usesPublicAuthorities {
             table.note(
                 "certificates", "the broker has nothing to prove itself by",
                 fix: "name the certificate of its authority, or set public_authorities or tls = false")

@@ -51,15 +51,6 @@ extension HostSecurity {
     }
 
     private static func certificates(in path: String, _ table: inout SettingsTable) -> [Certificate] {
-        var reason = "it holds no certificate in PEM"
-        do throws(FileFault) {
-            let bytes = try BoundedFile.read(path, limit: fileLimit, .anything)
-            let found = try? Certificate.all(inPEM: String(decoding: bytes, as: UTF8.self))
-            if let found, !found.isEmpty { return found }
-        } catch {
-            reason = error.description
-        }
-        table.note("certificates", "cannot use \(path): \(reason)", fix: "name a file with certificates in PEM")
-        return []
+        table.certificates(in: path, limit: fileLimit) ?? []
     }
 }

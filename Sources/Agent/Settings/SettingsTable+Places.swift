@@ -1,4 +1,5 @@
 import Board
+import Cryptography
 import Groundwork
 import Messaging
 import Settings
@@ -77,6 +78,22 @@ extension SettingsTable {
         let preset = place
         defer { record(key, preset: .array(preset.map(JSON.string)), value: .array(place.map(JSON.string))) }
         if let texts = texts(key) { place = texts }
+    }
+
+    /// The certificates of a file that the key `certificates` names.
+    ///
+    /// - Returns: at least one; `nil` if the file cannot be used, which is a fault then.
+    mutating func certificates(in path: String, limit: Int) -> [Certificate]? {
+        let reason: String
+        do {
+            return try Certificate.some(inFile: try BoundedFile.read(path, limit: limit, .anything))
+        } catch let error as FileFault {
+            reason = error.description
+        } catch {
+            reason = (error as? CryptographyError)?.reason ?? "\(error)"
+        }
+        note("certificates", "cannot use \(path): \(reason)", fix: "name a file with certificates in PEM")
+        return nil
     }
 
     mutating func flag(_ key: String, _ place: inout Bool) {

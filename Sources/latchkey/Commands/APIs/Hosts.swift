@@ -55,7 +55,7 @@ struct Hosts: AsyncParsableCommand {
                 throw ValidationError("the port is not a number")
             }
             let certificates = try certificate.map { path in
-                JSON.string(String(decoding: try Input.file(path, limit: 65_536), as: UTF8.self))
+                JSON.string(ReceivedText.decodeWherePossible(try Input.file(path, limit: 65_536)))
             }
             var members: [String: JSON] = [
                 "host": .string(String(parts[0])), "port": .integer(port), "certificates": .array(certificates),
