@@ -59,6 +59,9 @@ struct NamedBrokerSettingsTests {
             ("host = \"a\"\ntls = false", "name"), ("name = \"a\"\ntls = false", "host"),
             ("name = \"A b\"\nhost = \"a\"\ntls = false", "name"),
             ("name = \"a\"\nhost = \"mqtt://a\"\ntls = false", "host"),
+            ("name = \"a\"\nhost = \"gw.example%eth0\"\ntls = false", "host"),
+            ("name = \"a\"\nhost = \"fe80::1%\"\ntls = false", "host"),
+            ("name = \"a\"\nhost = \"1:2\"\ntls = false", "host"),
             ("name = \"a\"\nhost = \"a\"", "certificates"),
             ("name = \"a\"\nhost = \"a\"\ncertificates = [\"/nope.pem\"]", "certificates"),
             ("name = \"a\"\nhost = \"a\"\ntls = false\npublic_authorities = true", "tls"),
@@ -75,6 +78,19 @@ struct NamedBrokerSettingsTests {
             guard case .faults(_, let faults) = error as? ConfigurationError else { return false }
             return faults.contains { $0.keyPath == "brokers[0].\(key)" }
         }
+    }
+
+    @Test(
+        "a broker's address may be IPv6, in brackets or with the zone of a link, which no certificate names",
+        arguments: [
+            ("2001:db8::17", "2001:db8::17", "2001:db8::17"), ("[2001:db8::17]", "2001:db8::17", "2001:db8::17"),
+            ("fe80::1%eth0", "fe80::1%eth0", "fe80::1"),
+        ])
+    func address(text: String, host: String, certified: String) throws {
+        let broker = try #require(
+            try Self.read("[[brokers]]\nname = \"a\"\nhost = \"\(text)\"\npublic_authorities = true\n").first)
+        #expect((broker.address.host, broker.address.certifiedHost) == (host, certified))
+        #expect(throws: Never.self) { try broker.credentials() }
     }
 
     @Test("brokers of the settings have names of their own")

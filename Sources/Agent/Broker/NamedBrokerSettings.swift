@@ -119,7 +119,7 @@ struct NamedBrokerSettings: Sendable, Equatable {
     func credentials() throws -> BrokerCredentials {
         let tls = try tls.map { tls in
             var trust = ServerTrust(
-                host: address.host, anchors: tls.anchors, usesPublicAnchors: tls.usesPublicAuthorities)
+                host: address.certifiedHost, anchors: tls.anchors, usesPublicAnchors: tls.usesPublicAuthorities)
             trust.nameCheck = tls.nameCheck
             return try TLSContext(trust: trust, identity: nil)
         }

@@ -1,6 +1,7 @@
 import Cryptography
 import Gateway
 import Groundwork
+import HTTPClient
 import Settings
 
 /// The hosts of the settings file: an array of tables, `[[hosts]]`.
@@ -38,10 +39,10 @@ extension HostSecurity {
         }
         table.refuseUnknownKeys()
         guard table.faults.isEmpty else { return nil }
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = HostName.split(text)
         do {
             return try HostSecurity(
-                host: parts[0], port: parts.count == 2 ? Int(parts[1]) ?? 0 : 443, isPublic: isPublic,
+                host: parts.host, port: parts.port.map { Int($0) ?? 0 } ?? 443, isPublic: isPublic,
                 anchors: anchors, pins: pins, usesPublicAnchors: usesPublicAuthorities, nameCheck: check,
                 timeout: seconds.map { .seconds($0) })
         } catch {
