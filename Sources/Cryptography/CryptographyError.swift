@@ -35,6 +35,15 @@ public enum CryptographyError: Explained, Equatable {
 }
 
 extension CryptographyError {
+    /// Why, without what it was: completes a sentence that has named it.
+    public var reason: String {
+        switch self {
+        case .malformed(_, let reason), .unsuitableKey(let reason): reason
+        case .tooLong(_, let count, let limit): "it has \(count) bytes, more than the \(limit) allowed"
+        default: message
+        }
+    }
+
     public var explanation: Explanation {
         switch self {
         case .openSSL(let operation, let reason):

@@ -247,10 +247,21 @@ struct ConfigurationTests {
                 try AgentConfiguration.load(path: long)
             }
             let binary = folder + "/binary.toml"
-            try Data([0x23, 0xFF]).write(to: URL(filePath: binary))
-            #expect(throws: ConfigurationError.unreadable(path: binary, reason: "it is not UTF-8")) {
+            try Data([0x0A, 0x23, 0xFF]).write(to: URL(filePath: binary))
+            let reason = "line 2 is not UTF-8: save it as UTF-8"
+            #expect(throws: ConfigurationError.unreadable(path: binary, reason: reason)) {
                 try AgentConfiguration.load(path: binary)
             }
+        }
+    }
+
+    @Test("a settings file that Windows has saved as UTF-16 is read")
+    func utf16() throws {
+        try withFolder { folder in
+            let path = folder + "/wide.toml"
+            let text = "[broker]\r\nport = 1\r\n"
+            try (Data([0xFF, 0xFE]) + Data(text.utf8.flatMap { [$0, 0] })).write(to: URL(filePath: path))
+            #expect(try AgentConfiguration.load(path: path).broker.port == 1)
         }
     }
 

@@ -19,11 +19,38 @@ struct EnrollmentContentTests {
         "a first-boot enrollment is one URL with the key's hash, however an editor ends its line",
         arguments: [
             line, line + "\n", " \t\(line)\r\n\r\n", "\u{FEFF}\(line)\r\n", line.replacing("https", with: "HTTPS"),
+            "\"\(line)\"\n", "\u{201C}\(line)\u{201D}", "[InternetShortcut]\r\nURL=\(line)\r\n",
         ])
     func url(text: String) throws {
         guard case .url = try EnrollmentContent(parsing: Array(text.utf8), of: "PATH") else {
             Issue.record("it is not a URL")
             return
+        }
+    }
+
+    @Test("a first-boot enrollment may be UTF-16 with a mark, as Windows saves text")
+    func utf16() throws {
+        for (mark, encoding) in [([0xFF, 0xFE], String.Encoding.utf16LittleEndian), ([0xFE, 0xFF], .utf16BigEndian)] {
+            let bytes = mark.map(UInt8.init) + (try #require((Self.line + "\r\n").data(using: encoding)))
+            guard case .url = try EnrollmentContent(parsing: bytes, of: "PATH") else {
+                Issue.record("it is not a URL")
+                continue
+            }
+        }
+    }
+
+    @Test(
+        "a first-boot enrollment that is refused says what it is",
+        arguments: [
+            ("[InternetShortcut]\r\nIconIndex=0\r\n", "it is an internet shortcut without a line URL="),
+            ("[InternetShortcut]\r\nURL=file:///etc/shadow\r\n", "it begins neither with https://"),
+            ("\n\nh\u{0}t\u{0}", "line 3 contains the byte 0"), (" \n", "it is empty"),
+        ])
+    func reason(text: String, reason: String) {
+        #expect {
+            try EnrollmentContent(parsing: Array(text.utf8), of: "PATH")
+        } throws: {
+            ($0 as? FirstBootError)?.message.contains(reason) == true
         }
     }
 

@@ -195,7 +195,8 @@ struct ForwardRequestTests {
             ("/a%5cb", "gateway"), ("/a/..;/b", "gateway"), ("/a/..%3bx/b", "gateway"), ("/a/;x/b", "gateway"),
             ("/a/%252e%252e/b", "gateway"), ("/a/b%252fc", "gateway"), ("/a/..%2F%CC%81", "gateway"),
             ("/a b", "gateway"), ("/a", "user@gateway"), ("/a", "gateway:8443"), ("/a", "UPPER_.gateway"),
-            ("/a", "gateway/x"), ("/a", "api.example:0"), ("/a", "[::1]"), ("http:///a", "gateway"),
+            ("/a", "gateway/x"), ("/a", "api.example:0"), ("/a", "[::1%25eth0]"), ("/a", "::1"),
+            ("http:///a", "gateway"),
         ] as [(String, String?)])
     func refused(target: String, host: String?) {
         #expect(throws: ProxyError.self) { try read(target, host) }

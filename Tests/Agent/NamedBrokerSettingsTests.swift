@@ -1,6 +1,8 @@
+import Cryptography
 import Foundation
 import Messaging
 import Settings
+import TestSupport
 import Testing
 
 @testable import Agent
@@ -57,6 +59,9 @@ struct NamedBrokerSettingsTests {
             ("host = \"a\"\ntls = false", "name"), ("name = \"a\"\ntls = false", "host"),
             ("name = \"A b\"\nhost = \"a\"\ntls = false", "name"),
             ("name = \"a\"\nhost = \"mqtt://a\"\ntls = false", "host"),
+            ("name = \"a\"\nhost = \"gw.example%eth0\"\ntls = false", "host"),
+            ("name = \"a\"\nhost = \"fe80::1%\"\ntls = false", "host"),
+            ("name = \"a\"\nhost = \"1:2\"\ntls = false", "host"),
             ("name = \"a\"\nhost = \"a\"", "certificates"),
             ("name = \"a\"\nhost = \"a\"\ncertificates = [\"/nope.pem\"]", "certificates"),
             ("name = \"a\"\nhost = \"a\"\ntls = false\npublic_authorities = true", "tls"),
@@ -75,9 +80,76 @@ struct NamedBrokerSettingsTests {
         }
     }
 
+    @Test(
+        "a broker's address may be IPv6, in brackets or with the zone of a link, which no certificate names",
+        arguments: [
+            ("2001:db8::17", "2001:db8::17", "2001:db8::17"), ("[2001:db8::17]", "2001:db8::17", "2001:db8::17"),
+            ("fe80::1%eth0", "fe80::1%eth0", "fe80::1"),
+        ])
+    func address(text: String, host: String, certified: String) throws {
+        let broker = try #require(
+            try Self.read("[[brokers]]\nname = \"a\"\nhost = \"\(text)\"\npublic_authorities = true\n").first)
+        #expect((broker.address.host, broker.address.certifiedHost) == (host, certified))
+        #expect(throws: Never.self) { try broker.credentials() }
+    }
+
     @Test("brokers of the settings have names of their own")
     func twice() {
         let one = "[[brokers]]\nname = \"a\"\nhost = \"a\"\ntls = false\n"
         #expect(throws: ConfigurationError.self) { try Self.read(one + one) }
+    }
+
+    @Test("a broker's certificates that cannot be read are one fault, with the file and its line")
+    func certificates() throws {
+        try withFolder { folder in
+            let pem = try TestAuthority().certificate.pem
+            let last = pem.split(separator: "\n").count
+            let files = [
+                ("mark", "\u{FEFF}" + pem, nil),
+                ("glued", pem.trimmingCharacters(in: .newlines) + pem, "line \(last) has more"),
+                ("empty", "", "there is no line -----BEGIN CERTIFICATE-----"),
+            ]
+            for (name, text, reason) in files {
+                let path = "\(folder)/\(name).pem"
+                try Data(text.utf8).write(to: URL(filePath: path))
+                for table in ["[[brokers]]\nname = \"a\"\n", "[[hosts]]\n"] {
+                    let settings = table + "host = \"a\"\ncertificates = [\"\(path)\"]\n"
+                    do throws(ConfigurationError) {
+                        _ = try AgentConfiguration(toml: settings, path: "test.toml")
+                        #expect(reason == nil, "\(name)")
+                    } catch {
+                        guard case .faults(_, let faults) = error else { throw error }
+                        let fault = try #require(faults.first?.fault)
+                        let isNamed = fault.hasPrefix("cannot use \(path): \(reason ?? "?")")
+                        #expect(isNamed && faults.count == 1, "\(name): \(faults)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "a broker's password is read from a file as editors write it, without mark and line end",
+        arguments: [
+            Data("s3cret ".utf8), Data("s3cret \n".utf8), Data("\u{FEFF}s3cret \r\n".utf8),
+            Data([0xFF, 0xFE]) + Data("s3cret \r\n".utf8.flatMap { [$0, 0] }),
+        ])
+    func password(content: Data) throws {
+        try withFolder { folder in
+            let path = "\(folder)/password"
+            try content.write(to: URL(filePath: path))
+            let broker = try #require(
+                try Self.read(
+                    """
+                    [[brokers]]
+                    name = "a"
+                    host = "a"
+                    tls = false
+                    user_name = "board"
+                    password_file = "\(path)"
+                    """
+                ).first)
+            #expect(try broker.credentials().password?.exposedText() == "s3cret ")
+        }
     }
 }

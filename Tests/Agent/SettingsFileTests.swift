@@ -42,6 +42,20 @@ struct SettingsFileTests {
         }
     }
 
+    @Test("a settings file keeps its byte order mark when it is changed, and one in UTF-16 becomes UTF-8")
+    func encodings() throws {
+        let (mark, text) = (Data([0xEF, 0xBB, 0xBF]), Data("[broker]\r\nport = 1\r\n".utf8))
+        let changed = Data("[broker]\r\nport = 2\r\n".utf8)
+        let wide = Data([0xFF, 0xFE]) + Data(text.flatMap { [$0, 0] })
+        for (before, after) in [(mark + text, mark + changed), (wide, changed)] {
+            try withFile("") { file, path in
+                try before.write(to: URL(filePath: path))
+                #expect(try set(file, "broker.port", "2").isWritten)
+                #expect(try Data(contentsOf: URL(filePath: path)) == after)
+            }
+        }
+    }
+
     @Test(
         "a value of each key can be set, and is refused where the reader refuses it",
         arguments: ConfigurationTests.examples)

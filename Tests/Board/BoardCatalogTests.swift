@@ -91,6 +91,21 @@ struct BoardCatalogTests {
         }
     }
 
+    @Test("the board catalog reads UTF-16 with a mark, and refuses by the line what is no text")
+    func encodings() throws {
+        let own = try FakeTree([:])
+        let text = try Data(contentsOf: URL(filePath: "\(Self.shipped)/generic-linux.toml"))
+        try (Data([0xFF, 0xFE]) + Data(text.flatMap { [$0, 0] })).write(to: URL(filePath: "\(own.root)/wide.toml"))
+        #expect(try BoardDefinition.load(named: "wide", searching: [own.root]).name == "wide")
+        try Data([0x0A, 0xE4]).write(to: URL(filePath: "\(own.root)/bad.toml"))
+        #expect(
+            throws: BoardError.definitionUnreadable(
+                path: "\(own.root)/bad.toml", reason: "line 2 is not UTF-8: save it as UTF-8")
+        ) {
+            try BoardDefinition.load(named: "bad", searching: [own.root])
+        }
+    }
+
     @Test("the board catalog refuses a file that is too large")
     func tooLarge() throws {
         let own = try FakeTree(["/big.toml": String(repeating: "#", count: 65_537)])

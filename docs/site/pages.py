@@ -23,6 +23,7 @@ TASKS = [
         ("Calls", "docs/calls.md"),
         ("Programs on the board", "docs/programs.md"),
         ("Accounts", "docs/accounts.md"),
+        ("OAuth servers", "docs/oauth-servers.md"),
     ]),
     ("Care", [
         ("Security", "docs/security.md"),

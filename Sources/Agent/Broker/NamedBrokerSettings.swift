@@ -87,20 +87,8 @@ struct NamedBrokerSettings: Sendable, Equatable {
             }
             return nil
         }
-        for path in files {
-            var reason = "it holds no certificate in PEM"
-            do throws(FileFault) {
-                let bytes = try BoundedFile.read(path, limit: fileLimit, .anything)
-                if let found = try? Certificate.all(inPEM: String(decoding: bytes, as: UTF8.self)), !found.isEmpty {
-                    tls.anchors += found
-                    continue
-                }
-            } catch {
-                reason = error.description
-            }
-            table.note("certificates", "cannot use \(path): \(reason)", fix: "name a file with certificates in PEM")
-        }
-        if tls.anchors.isEmpty, !tls.usesPublicAuthorities {
+        tls.anchors = files.flatMap { table.certificates(in: $0, limit: fileLimit) ?? [] }
+        if files.isEmpty, !tls.usesPublicAuthorities {
             table.note(
                 "certificates", "the broker has nothing to prove itself by",
                 fix: "name the certificate of its authority, or set public_authorities or tls = false")
@@ -131,7 +119,7 @@ struct NamedBrokerSettings: Sendable, Equatable {
     func credentials() throws -> BrokerCredentials {
         let tls = try tls.map { tls in
             var trust = ServerTrust(
-                host: address.host, anchors: tls.anchors, usesPublicAnchors: tls.usesPublicAuthorities)
+                host: address.certifiedHost, anchors: tls.anchors, usesPublicAnchors: tls.usesPublicAuthorities)
             trust.nameCheck = tls.nameCheck
             return try TLSContext(trust: trust, identity: nil)
         }
@@ -149,8 +137,17 @@ struct NamedBrokerSettings: Sendable, Equatable {
             throw .passwordUnreadable(path: passwordFile, reason: error.description)
         }
         defer { wipe(&bytes) }
-        // Editors end a file with a line feed that is not part of the password.
-        let secret = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
+        var content: [UInt8]
+        do throws(ReceivedText.Fault) {
+            content = try ReceivedText.utf8(bytes)
+        } catch {
+            throw .passwordUnreadable(path: passwordFile, reason: error.reason)
+        }
+        defer { wipe(&content) }
+        // Editors end a file with a line break that is not part of the password.
+        var secret = content[...]
+        if secret.last == UInt8(ascii: "\n") { secret = secret.dropLast() }
+        if secret.count < content.count, secret.last == UInt8(ascii: "\r") { secret = secret.dropLast() }
         guard !secret.isEmpty, !secret.contains(0) else {
             throw .passwordUnreadable(path: passwordFile, reason: "it holds no password")
         }

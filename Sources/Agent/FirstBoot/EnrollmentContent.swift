@@ -12,18 +12,13 @@ enum EnrollmentContent {
     /// The most bytes of a file, a credential or a code.
     static let limit = 128 << 10
     private static let urlLimit = 4096
-    /// Editors of other systems begin a text with it.
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Unlike what a person types, it never names another file: whoever wrote it may not be allowed to read that one.
     ///
     /// - Parameter place: where the bytes are from, for messages.
     /// - Throws: ``FirstBootError/malformed(place:reason:)``, `GatewayError` of a URL or a document with faults
     init(parsing bytes: [UInt8], of place: String) throws {
-        let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
-        guard let text = String(validating: bytes[start...], as: UTF8.self)?.trimmed, !text.isEmpty else {
-            throw FirstBootError.malformed(place: place, reason: "it is empty, or not UTF-8")
-        }
+        let text = try Self.text(bytes, of: place)
         if text.hasPrefix("{") {
             self = .document(try GatewayConfiguration(parsing: Array(text.utf8)))
             return
@@ -37,6 +32,23 @@ enum EnrollmentContent {
                 place: place, reason: "a URL is one line of at most \(Self.urlLimit) printable ASCII characters")
         }
         self = .url(try Enrollment(url: text))
+    }
+
+    /// - Returns: a document, or the URL without what stands around it.
+    private static func text(_ bytes: [UInt8], of place: String) throws(FirstBootError) -> String {
+        let text: String
+        do throws(ReceivedText.Fault) {
+            text = try ReceivedText.decode(bytes).trimmed
+        } catch {
+            throw .malformed(place: place, reason: error.reason)
+        }
+        guard !text.isEmpty else { throw .malformed(place: place, reason: "it is empty") }
+        guard !text.hasPrefix("{") else { return text }
+        do throws(WrittenURL.Fault) {
+            return try WrittenURL(text).text
+        } catch {
+            throw .malformed(place: place, reason: error.reason)
+        }
     }
 
     /// - Throws: `GatewayError`

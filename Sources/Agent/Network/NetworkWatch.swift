@@ -36,7 +36,7 @@ final class NetworkWatch: Sendable {
     func isCutOff(from host: String) -> Bool { monitor.state == .none && !Self.isOfThisMachine(host) }
 
     static func isOfThisMachine(_ host: String) -> Bool {
-        host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host.hasPrefix("127.")
+        host == "localhost" || host.hasSuffix(".localhost") || ["::1", "[::1]"].contains(host) || host.hasPrefix("127.")
     }
 
     /// The least delay before another attempt to reach this host.

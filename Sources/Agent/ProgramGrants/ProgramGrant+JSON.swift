@@ -1,5 +1,6 @@
 import Gateway
 import Groundwork
+import HTTPClient
 import LocalAPI
 
 /// A grant as the local API and the vault have it.
@@ -89,12 +90,12 @@ extension ProgramGrant {
     /// `gateway`, or a host with its port, which is 443 if it is not given.
     static func host(_ text: String) -> String? {
         if text == gatewayHost { return text }
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count), !parts[0].isEmpty,
-            parts[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") })
+        let parts = HostName.split(text)
+        guard !parts.host.isEmpty,
+            parts.host.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") })
         else { return nil }
-        guard let port = parts.count == 2 ? Int(parts[1]) : 443, (1...65_535).contains(port) else { return nil }
-        return "\(parts[0].lowercased()):\(port)"
+        guard let port = parts.port.map({ Int($0) }) ?? 443, (1...65_535).contains(port) else { return nil }
+        return "\(HostName.canonical(parts.host) ?? parts.host.lowercased()):\(port)"
     }
 }
 

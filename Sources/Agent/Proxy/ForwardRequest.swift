@@ -35,9 +35,9 @@ struct ForwardRequest: Equatable {
         let address: HTTPSAddress
         let server: Server
         do {
-            let parts = authority.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            let port = parts.count == 2 && parts[1] != "80" ? String(parts[1]) : "443"
-            address = try HTTPSAddress("https://\(parts.first ?? ""):\(port)\(path)")
+            let parts = HostName.split(authority)
+            let port = parts.port.flatMap { $0 == "80" ? nil : $0 } ?? "443"
+            address = try HTTPSAddress("https://\(parts.host):\(port)\(path)")
             server = try Self.server(address.host, address.port, isPlain: port == "443")
         } catch let error as AddressFault {
             throw .badTarget(reason: "is not one: \(error.reason)")

@@ -58,7 +58,8 @@ extension HostSecurity {
 extension Schema {
     fileprivate static var hostMembers: [String: Schema] {
         [
-            "host": .string("name or IPv4 address"), "port": .integer("443 unless given", in: 1...65_535),
+            "host": .string("name or IP address, IPv6 in brackets"),
+            "port": .integer("443 unless given", in: 1...65_535),
             "public": .boolean("whether it is a third party's, and gets no token, identifier or client certificate"),
             "certificates": .array(
                 of: .string("a certificate: PEM, or DER in base64"), "at which its chain may end: at most 16"),

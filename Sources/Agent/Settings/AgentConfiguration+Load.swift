@@ -38,12 +38,17 @@ extension AgentConfiguration {
         return placed
     }
 
+    static func text(of bytes: [UInt8], at path: String) throws(ConfigurationError) -> String {
+        do throws(ReceivedText.Fault) {
+            return try ReceivedText.decode(bytes)
+        } catch {
+            throw .unreadable(path: path, reason: error.reason)
+        }
+    }
+
     /// - Throws: ``ConfigurationError``
     init(bytes: [UInt8], path: String) throws(ConfigurationError) {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .unreadable(path: path, reason: "it is not UTF-8")
-        }
-        try self.init(toml: text, path: path)
+        try self.init(toml: try Self.text(of: bytes, at: path), path: path)
     }
 
     /// - Throws: ``ConfigurationError/faults(path:_:)`` with every fault; unknown keys are faults, because they are

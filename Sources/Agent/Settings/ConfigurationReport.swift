@@ -47,8 +47,15 @@ public struct ConfigurationReport: Sendable {
     }
 
     private mutating func checkGateway(_ bytes: [UInt8]) {
+        let document: [UInt8]
+        do throws(ReceivedText.Fault) {
+            document = Array(try ReceivedText.decode(bytes).utf8)
+        } catch {
+            faults = [Finding("", error.reason)]
+            return
+        }
         do {
-            let configuration = try GatewayConfiguration(parsing: bytes)
+            let configuration = try GatewayConfiguration(parsing: document)
             notices += configuration.warnings.map { Finding($0.path, $0.fault, remedy: $0.fix) }
             notices += configuration.ignoredKeys.map { Finding($0, "is not known and ignored") }
         } catch .configurationInvalid(let found) {

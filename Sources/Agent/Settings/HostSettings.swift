@@ -1,6 +1,7 @@
 import Cryptography
 import Gateway
 import Groundwork
+import HTTPClient
 import Settings
 
 /// The hosts of the settings file: an array of tables, `[[hosts]]`.
@@ -38,10 +39,10 @@ extension HostSecurity {
         }
         table.refuseUnknownKeys()
         guard table.faults.isEmpty else { return nil }
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = HostName.split(text)
         do {
             return try HostSecurity(
-                host: parts[0], port: parts.count == 2 ? Int(parts[1]) ?? 0 : 443, isPublic: isPublic,
+                host: parts.host, port: parts.port.map { Int($0) ?? 0 } ?? 443, isPublic: isPublic,
                 anchors: anchors, pins: pins, usesPublicAnchors: usesPublicAuthorities, nameCheck: check,
                 timeout: seconds.map { .seconds($0) })
         } catch {
@@ -51,15 +52,6 @@ extension HostSecurity {
     }
 
     private static func certificates(in path: String, _ table: inout SettingsTable) -> [Certificate] {
-        var reason = "it holds no certificate in PEM"
-        do throws(FileFault) {
-            let bytes = try BoundedFile.read(path, limit: fileLimit, .anything)
-            let found = try? Certificate.all(inPEM: String(decoding: bytes, as: UTF8.self))
-            if let found, !found.isEmpty { return found }
-        } catch {
-            reason = error.description
-        }
-        table.note("certificates", "cannot use \(path): \(reason)", fix: "name a file with certificates in PEM")
-        return []
+        table.certificates(in: path, limit: fileLimit) ?? []
     }
 }

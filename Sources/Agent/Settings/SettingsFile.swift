@@ -60,10 +60,7 @@ public struct SettingsFile: Sendable {
     }
 
     private func text(of content: [UInt8]?) throws(ConfigurationError) -> String {
-        guard let text = String(validating: content ?? [], as: UTF8.self) else {
-            throw .unreadable(path: path, reason: "it is not UTF-8")
-        }
-        return text
+        try AgentConfiguration.text(of: content ?? [], at: path)
     }
 
     // MARK: Changing
@@ -151,7 +148,8 @@ public struct SettingsFile: Sendable {
     /// - Returns: `nil` if somebody else has changed the file.
     private func attempt(_ keyPath: String, _ comparingMachine: Bool, _ edit: Edit) throws -> Change? {
         let replacement = try FileReplacement(of: path)
-        let before = try text(of: content())
+        let content = try content()
+        let before = try text(of: content)
         var document = SettingsText(before)
         let change: Change
         do {
@@ -161,7 +159,10 @@ public struct SettingsFile: Sendable {
         }
         guard change.isWritten else { return change }
         try check(document.text, after: before, keyPath, comparingMachine)
-        guard try replacement.replace(Array(before.utf8), with: Array(document.text.utf8)) else { return nil }
+        // A mark is kept; what was UTF-16 is UTF-8 from now on.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let kept = content?.starts(with: mark) == true ? mark : []
+        guard try replacement.replace(content ?? [], with: kept + document.text.utf8) else { return nil }
         return change
     }
 

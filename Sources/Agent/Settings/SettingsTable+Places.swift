@@ -1,5 +1,7 @@
 import Board
+import Cryptography
 import Groundwork
+import HTTPClient
 import Messaging
 import Settings
 
@@ -12,7 +14,7 @@ enum TextRule {
     case accountName
     /// A part of the broker's login, with these names in braces.
     case logInTemplate(Set<String>)
-    /// A host name or an address, without scheme and port.
+    /// A host name or an address, without scheme and port; an IPv6 address also in brackets, or with a zone.
     case hostOrEmpty
     case gpsdAddress
     /// A number by ITU-T E.164, or nothing.
@@ -30,8 +32,8 @@ enum TextRule {
                 ? ("is not one level of a topic", "leave out slashes, + and #, and do not leave it empty") : nil
         case .logInTemplate(let names): LogInTemplate.fault(of: text, knowing: names)
         case .hostOrEmpty:
-            text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._:".contains($0)) }
-                ? nil : ("is not a host name or an address", "write it without scheme, port and brackets")
+            text.isEmpty || Self.isHost(text)
+                ? nil : ("is not a host name or an address", "write it without scheme and port, such as fe80::1%eth0")
         case .gpsdAddress:
             GPSDAddress(text) == nil
                 ? ("is not where gpsd can be asked", "write 127.0.0.1:2947, [::1]:2947 or the path of a socket") : nil
@@ -48,6 +50,18 @@ enum TextRule {
         case .absolutePathOrEmpty:
             text.isEmpty || text.hasPrefix("/") ? nil : ("is not an absolute path", "start it with /")
         }
+    }
+
+    private static func isHost(_ text: String) -> Bool {
+        guard text.contains(":") else {
+            return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
+        }
+        let parts = HostName.bare(text).split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        guard HostName.isValid(String(parts[0])) else { return false }
+        // The name of an interface, or its number (RFC 4007 section 11.2).
+        return parts.count == 1
+            || (1...15).contains(parts[1].utf8.count)
+                && parts[1].utf8.allSatisfy { (0x21...0x7E).contains($0) && !"/%:[]".utf8.contains($0) }
     }
 
     private static func isTelephoneNumber(_ digits: Substring) -> Bool {
@@ -77,6 +91,22 @@ extension SettingsTable {
         let preset = place
         defer { record(key, preset: .array(preset.map(JSON.string)), value: .array(place.map(JSON.string))) }
         if let texts = texts(key) { place = texts }
+    }
+
+    /// The certificates of a file that the key `certificates` names.
+    ///
+    /// - Returns: at least one; `nil` if the file cannot be used, which is a fault then.
+    mutating func certificates(in path: String, limit: Int) -> [Certificate]? {
+        let reason: String
+        do {
+            return try Certificate.some(inFile: try BoundedFile.read(path, limit: limit, .anything))
+        } catch let error as FileFault {
+            reason = error.description
+        } catch {
+            reason = (error as? CryptographyError)?.reason ?? "\(error)"
+        }
+        note("certificates", "cannot use \(path): \(reason)", fix: "name a file with certificates in PEM")
+        return nil
     }
 
     mutating func flag(_ key: String, _ place: inout Bool) {

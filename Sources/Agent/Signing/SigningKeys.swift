@@ -38,14 +38,15 @@ extension Agent {
             throw AgentError.tooManySigningKeys(limit: Self.signingKeyLimit)
         }
         guard let pem else { return try await keysForSigning.make(.rsa(bits: 2048), as: reference).publicKey }
-        guard let key = try await keysForSigning.adopt(pem: pem, as: reference) else {
+        do {
+            return try await keysForSigning.adopt(pem: pem, as: reference).publicKey
+        } catch VaultError.cryptography(let error) {
             throw AgentError.badRequest(
                 member: "pem",
                 fault:
-                    "holds no private key that can sign: RSA of 2048 to 8192 bits or EC on P-256, as unencrypted PKCS#8"
-            )
+                    "holds no private key that can sign (RSA of 2048 to 8192 bits or EC on P-256, as unencrypted PKCS#8): "
+                    + error.reason)
         }
-        return key.publicKey
     }
 
     /// - Throws: `GatewayError.unsignable`, what the vault throws

@@ -73,8 +73,11 @@ extension BoardDefinition {
         } catch {
             throw BoardError.definitionUnreadable(path: path, reason: error.description)
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw BoardError.definitionUnreadable(path: path, reason: "not UTF-8")
+        let text: String
+        do throws(ReceivedText.Fault) {
+            text = try ReceivedText.decode(bytes)
+        } catch {
+            throw BoardError.definitionUnreadable(path: path, reason: error.reason)
         }
         try self.init(toml: text, path: path)
     }

@@ -35,24 +35,6 @@ public final class Certificate: Sendable {
                 }, free: { X509_free($0) }))
     }
 
-    /// Reads a text that contains exactly one certificate.
-    /// - Throws: ``CryptographyError``
-    public convenience init(pem: String) throws(CryptographyError) {
-        let found = try PEM.decode(pem)
-        guard found.count == 1 else {
-            throw .malformed(.certificate, reason: "the text has \(found.count) certificates, not one")
-        }
-        try self.init(der: found[0])
-    }
-
-    /// All certificates in a text, in its order; may be empty.
-    /// - Throws: ``CryptographyError`` when one of them cannot be read.
-    public static func all(inPEM text: String) throws(CryptographyError) -> [Certificate] {
-        var certificates: [Certificate] = []
-        for der in try PEM.decode(text) { certificates.append(try Certificate(der: der)) }
-        return certificates
-    }
-
     /// Takes ownership of the caller's reference, even if it throws.
     init(owning handle: OpaquePointer) throws(CryptographyError) {
         do throws(CryptographyError) {

@@ -19,18 +19,16 @@ enum CertificateText {
             text = strings.joined(separator: "\n")
         default: throw Fault(fault: "is \(element.kind), not the lines of a certificate")
         }
-        do {
-            let found = text.contains("-----BEGIN") ? try Certificate.all(inPEM: text) : [try bare(text)]
-            guard !found.isEmpty else { throw Fault(fault: "holds no certificate") }
-            return found
+        do throws(CryptographyError) {
+            return text.contains("-----BEGIN") ? try Certificate.some(inPEM: text) : [try bare(text)]
         } catch {
-            throw Fault(fault: "is not a certificate")
+            throw Fault(fault: "is not a certificate: \(error.reason)")
         }
     }
 
-    private static func bare(_ text: String) throws -> Certificate {
-        let characters = text.filter { !$0.isWhitespace }
-        guard let der = Base64.decode(characters) else { throw Fault(fault: "is not base64") }
+    private static func bare(_ text: String) throws(CryptographyError) -> Certificate {
+        let characters = text.filter { !$0.isWhitespace && $0 != "\u{FEFF}" }
+        guard let der = Base64.decode(characters) else { throw .malformed(.certificate, reason: "it is not base64") }
         return try Certificate(der: der)
     }
 }

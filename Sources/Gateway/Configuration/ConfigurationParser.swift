@@ -85,13 +85,13 @@ struct ConfigurationParser {
     // MARK: Identity and client
 
     private mutating func gateway() -> GatewayIdentity? {
-        let host = reader.requiredText("server.hostname", fix: "the DNS name or IPv4 address of the gateway")
+        let host = reader.requiredText("server.hostname", fix: "the DNS name or IP address of the gateway")
         let port = reader.wholeNumber("server.port", in: 1...65_535, default: 8443)
         let prefix = (reader.text("server.prefix") ?? "").trimming { $0 == "/" }
         if let host, !HostName.isValid(host) {
             reader.fail(
                 "server.hostname", "is not a host name: \(JSON.string(host).text)",
-                fix: "write the DNS name or IPv4 address alone, without https:// and without port")
+                fix: "write the DNS name or IP address alone, without https:// and without port")
             return nil
         }
         if !prefix.utf8.allSatisfy({ PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "/") }) {

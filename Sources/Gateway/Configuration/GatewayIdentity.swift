@@ -1,4 +1,5 @@
 import Groundwork
+import HTTPClient
 
 /// The identity of a gateway: host name, port and prefix (MAG 1.2). Configurations with equal ones mean the same
 /// gateway.
@@ -10,7 +11,7 @@ public struct GatewayIdentity: Hashable, Sendable {
     public let prefix: String
 
     public init(host: String, port: Int, prefix: String) {
-        self.host = host.lowercased()
+        self.host = HostName.canonical(host) ?? host.lowercased()
         self.port = port
         self.prefix = String(prefix.trimming { $0 == "/" })
     }
@@ -26,7 +27,7 @@ public struct GatewayIdentity: Hashable, Sendable {
 
     /// Parses ``scope``.
     init?(scope: String) {
-        guard let colon = scope.firstIndex(of: ":"), let slash = scope[colon...].firstIndex(of: "/"),
+        guard let slash = scope.firstIndex(of: "/"), let colon = scope[..<slash].lastIndex(of: ":"),
             colon != scope.startIndex, let port = Int(scope[scope.index(after: colon)..<slash])
         else { return nil }
         self.init(host: String(scope[..<colon]), port: port, prefix: String(scope[scope.index(after: slash)...]))

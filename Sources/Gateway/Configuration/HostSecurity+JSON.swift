@@ -36,10 +36,11 @@ extension HostSecurity {
         }
         var anchors: [Certificate] = []
         for element in try list("certificates") {
-            guard let found = try? CertificateText.certificates(element) else {
-                throw fault("certificates holds something that is not a certificate")
+            do throws(CertificateText.Fault) {
+                anchors += try CertificateText.certificates(element)
+            } catch {
+                throw fault("one of its certificates \(error.fault)")
             }
-            anchors += found
         }
         var pins: [PublicKeyPin] = []
         for element in try list("pins") {

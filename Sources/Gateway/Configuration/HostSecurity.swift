@@ -3,7 +3,7 @@ import HTTPClient
 
 /// A host other than the gateway that may be called, and how it must prove its identity (MAG 1.3).
 public struct HostSecurity: Sendable, Equatable {
-    /// Lower case.
+    /// As `HostName.canonical` writes it.
     public let host: String
     public let port: Int
     /// Whether the host is a third party's: it gets no access token, no device identifier and no client certificate.
@@ -24,14 +24,15 @@ public struct HostSecurity: Sendable, Equatable {
         host: String, port: Int, isPublic: Bool = false, anchors: [Certificate] = [], pins: [PublicKeyPin] = [],
         usesPublicAnchors: Bool = false, nameCheck: ServerTrust.NameCheck = .strict, timeout: Duration? = nil
     ) throws(GatewayError) {
-        guard HostName.isValid(host) else {
-            throw .hostConfigurationInvalid(host: host, reason: "it is not a host name")
+        guard let name = HostName.canonical(host) else {
+            throw .hostConfigurationInvalid(
+                host: host, reason: "it is not a host name or an IP address, IPv6 in brackets without a zone")
         }
         guard (1...65_535).contains(port) else {
             throw .hostConfigurationInvalid(host: host, reason: "\(port) is not a port")
         }
         guard usesPublicAnchors || !anchors.isEmpty || !pins.isEmpty else { throw .hostTrustMissing(host: host) }
-        self.host = host.lowercased()
+        self.host = name
         self.port = port
         self.isPublic = isPublic
         self.anchors = anchors

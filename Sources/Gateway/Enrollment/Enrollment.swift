@@ -21,7 +21,12 @@ public struct Enrollment: Sendable {
     /// - Throws: ``GatewayError/enrollmentURLWithoutKeyHash``, ``GatewayError/enrollmentKeyHashInvalid`` or
     ///   ``GatewayError/enrollmentURLInvalid(reason:)``, before anything is sent.
     public init(url: String) throws(GatewayError) {
-        let text = url.trimmed
+        let text: String
+        do throws(WrittenURL.Fault) {
+            text = try WrittenURL(url).text
+        } catch {
+            throw .enrollmentURLInvalid(reason: error.reason)
+        }
         guard !text.isEmpty else { throw .enrollmentURLInvalid(reason: "it is empty") }
         if text.lowercased().hasPrefix("file:") {
             source = .file(path: try Self.path(ofFileURL: text))
@@ -46,7 +51,7 @@ public struct Enrollment: Sendable {
     ) async throws(GatewayError) -> GatewayConfiguration {
         switch source {
         case .file(let path):
-            return try GatewayConfiguration(parsing: try Self.read(path), source: path)
+            return try GatewayConfiguration(parsing: try Self.document(path), source: path)
         case .server(let url):
             let document = try await Self.download(Self.request(url, judgedAt, nameCheck), client)
             return try GatewayConfiguration(parsing: document, source: url.host)
@@ -97,6 +102,15 @@ public struct Enrollment: Sendable {
             throw .enrollmentURLInvalid(reason: "a file URL is written file:///path")
         }
         return url.path
+    }
+
+    private static func document(_ path: String) throws(GatewayError) -> [UInt8] {
+        let bytes = try read(path)
+        do throws(ReceivedText.Fault) {
+            return Array(try ReceivedText.decode(bytes).utf8)
+        } catch {
+            throw .configurationUnreadable(source: path, reason: error.reason)
+        }
     }
 
     private static func read(_ path: String) throws(GatewayError) -> [UInt8] {

@@ -38,12 +38,9 @@ struct EnrollmentURL: Equatable {
         return path.hasPrefix(gateway.prefix.isEmpty ? "/connect/" : "/\(gateway.prefix)/")
     }
 
-    /// Whether the host is written as an IPv4 address. Then only the pin verifies the server: certificates of gateways
+    /// Whether the host is written as an IP address. Then only the pin verifies the server: certificates of gateways
     /// rarely contain their address (MAG 2).
-    var isAddress: Bool {
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
-    }
+    var isAddress: Bool { HostName.isAddress(host) }
 
     /// The first parameter of that name (MAG quirk Q6).
     private static func keyHash(in text: String) -> Substring? {

@@ -48,10 +48,13 @@ enum CertificateAnswer {
 
     /// The certificate in a PEM body, and the optional chain after it.
     static func chain(_ body: [UInt8], for key: PublicKey) throws(AnswerFault) -> [Certificate] {
-        guard let chain = try? Certificate.all(inPEM: String(decoding: body, as: UTF8.self)), let leaf = chain.first
-        else {
-            throw AnswerFault("it holds no certificate")
+        let chain: [Certificate]
+        do throws(CryptographyError) {
+            chain = try Certificate.some(inFile: body)
+        } catch {
+            throw AnswerFault("it holds no certificate: \(error.reason)")
         }
+        let leaf = chain[0]
         guard chain.count <= chainLimit else { throw AnswerFault("it holds \(chain.count) certificates") }
         guard leaf.publicKey == key else { throw AnswerFault("its certificate is for another key") }
         return chain

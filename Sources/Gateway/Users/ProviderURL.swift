@@ -47,11 +47,11 @@ public struct ProviderURL: Sendable, Equatable {
 
     /// Accepts only `host:port`: no user, no other spelling of the port, and at most one dot at the end of the name.
     private static func isAuthority(_ text: Substring, of gateway: GatewayIdentity) -> Bool {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count) else { return false }
-        let port = parts.count == 2 ? String(parts[1]) : "443"
-        let host = parts[0].lowercased()
-        return port == String(gateway.port) && (host == gateway.host || host == gateway.host + ".")
+        let parts = HostName.split(text)
+        guard (parts.port ?? "443") == String(gateway.port) else { return false }
+        if parts.host.hasPrefix("[") { return HostName.canonical(parts.host) == gateway.host }
+        let host = parts.host.lowercased()
+        return host == gateway.host || host == gateway.host + "."
     }
 
     /// Refuses paths that two URL parsers may read differently: dot segments, empty segments, and escapes of characters

@@ -5,7 +5,7 @@ public struct HTTPSAddress: Sendable, Equatable {
     /// The longest text, in bytes.
     public static let lengthLimit = 8192
 
-    /// Lower case.
+    /// As ``HostName/canonical(_:)`` writes it.
     public let host: String
     public let port: Int
     /// With the port and at least `/` as its path.
@@ -18,8 +18,8 @@ public struct HTTPSAddress: Sendable, Equatable {
         url = "\(Self.scheme)\(host):\(port)\(path)"
     }
 
-    /// - Throws: ``AddressFault`` for anything but an `https` URL with a DNS name or an IPv4 address and without user
-    ///   name.
+    /// - Throws: ``AddressFault`` for anything but an `https` URL with a DNS name or an IP address, IPv6 in brackets, and
+    ///   without user name.
     public init(_ text: String) throws(AddressFault) {
         guard text.lowercased().hasPrefix(Self.scheme) else {
             throw AddressFault("it is neither a path nor an https URL")
@@ -29,16 +29,19 @@ public struct HTTPSAddress: Sendable, Equatable {
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let authority = rest[..<end]
         guard !authority.contains("@") else { throw AddressFault("it contains a user name") }
-        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count), HostName.isValid(String(parts[0])) else {
-            throw AddressFault("its host is not a DNS name or IPv4 address")
+        let parts = HostName.split(authority)
+        guard !parts.host.contains("%") else {
+            throw AddressFault("its host has a zone, or is escaped; an address of one link cannot be used here")
         }
-        let port = parts.count == 2 ? Int(parts[1]) : 443
+        guard let host = HostName.canonical(parts.host), parts.host.hasPrefix("[") == host.hasPrefix("[") else {
+            throw AddressFault("its host is not a DNS name or an IP address, IPv6 in brackets")
+        }
+        let port = parts.port.map { Int($0) } ?? 443
         guard let port, (1...65_535).contains(port) else {
             throw AddressFault("its port is not a number from 1 to 65535")
         }
         let path = rest[end...]
-        self.init(host: parts[0].lowercased(), port: port, path: path.hasPrefix("/") ? String(path) : "/" + path)
+        self.init(host: host, port: port, path: path.hasPrefix("/") ? String(path) : "/" + path)
     }
 
     private static let scheme = "https://"

@@ -69,6 +69,16 @@ struct Exchange: Sendable {
         }
     }
 
+    /// - Returns: `nil` for the system's.
+    private func anchors() throws(MPinError) -> [Certificate]? {
+        guard let authorities = configuration.authorities else { return nil }
+        do throws(CryptographyError) {
+            return try Certificate.some(inPEM: authorities)
+        } catch {
+            throw .configurationInvalid(reason: "its authorities are not certificates in PEM: \(error.reason)")
+        }
+    }
+
     private func request(_ order: Order, limit: Int) throws(MPinError) -> HTTPRequest {
         // Plain services of this machine only where a person has named one: what a back end names is not theirs.
         guard let address = WebAddress(order.address),
@@ -80,7 +90,7 @@ struct Exchange: Sendable {
         }
         var request = HTTPRequest(order.method, order.address)
         if address.isProtected {
-            let anchors = configuration.authorities.map { (try? Certificate.all(inPEM: $0)) ?? [] }
+            let anchors = try anchors()
             request.trust = ServerTrust(
                 host: address.host, anchors: anchors ?? [], usesPublicAnchors: anchors == nil, judgedAt: clock)
         } else {

@@ -81,8 +81,10 @@ public struct MPinConfiguration: Sendable, Equatable {
             throw .configurationInvalid(reason: "its client id is not printable")
         }
         guard let authorities else { return }
-        guard let anchors = try? Certificate.all(inPEM: authorities), !anchors.isEmpty else {
-            throw .configurationInvalid(reason: "its authorities are not certificates in PEM")
+        do throws(CryptographyError) {
+            _ = try Certificate.some(inPEM: authorities)
+        } catch {
+            throw .configurationInvalid(reason: "its authorities are not certificates in PEM: \(error.reason)")
         }
     }
 

@@ -5,15 +5,19 @@ public struct BrokerAddress: Sendable, Hashable {
     /// MQTT over TLS (IANA `secure-mqtt`, MAG 9.1).
     public static let standardPort = 8883
 
-    /// A DNS name or an IP address, IPv6 without brackets.
+    /// A DNS name or an IP address, IPv6 without brackets; a link-local one with its zone, such as `fe80::1%eth0`.
     public var host: String
     /// 1 to 65,535.
     public var port: Int
 
+    /// - Parameter host: an IPv6 address also in brackets.
     public init(host: String, port: Int = standardPort) {
-        self.host = host
+        self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         self.port = port
     }
+
+    /// What a certificate can name: the host without its zone, which only this machine knows.
+    public var certifiedHost: String { String(host.prefix { $0 != "%" }) }
 }
 
 extension BrokerAddress: CustomStringConvertible {

@@ -104,8 +104,10 @@ public struct ServerConfiguration: Sendable {
             redirectURI.contains("://")
         else { throw refuse("the redirect URI is not an address") }
         if let authorities {
-            guard let certificates = try? Certificate.all(inPEM: authorities), !certificates.isEmpty else {
-                throw refuse("the authorities are not certificates in PEM")
+            do throws(CryptographyError) {
+                _ = try Certificate.some(inPEM: authorities)
+            } catch {
+                throw refuse("the authorities are not certificates in PEM: \(error.reason)")
             }
         }
     }

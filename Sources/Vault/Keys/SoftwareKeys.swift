@@ -38,10 +38,10 @@ public struct SoftwareKeys: KeyStore {
     /// Stores a key that was made elsewhere, under a name of somebody's choice.
     ///
     /// - Parameter pem: text with an unencrypted PKCS#8 key (RFC 7468 section 10).
-    /// - Returns: `nil` if the text holds no such key, or one that is too weak or of another kind.
-    /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``
-    public func adopt(pem: SecretBytes, as reference: KeyReference) async throws(VaultError) -> PrivateKey? {
-        guard let der = Self.der(pem), let key = try? PrivateKey(pkcs8: der) else { return nil }
+    /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``, and ``VaultError/cryptography(_:)`` if the text holds no
+    ///   such key, or one that is too weak or of another kind.
+    public func adopt(pem: SecretBytes, as reference: KeyReference) async throws(VaultError) -> PrivateKey {
+        let key = try explained { try PrivateKey(pem: pem) }
         try await vault.keepNew(key, as: reference, in: scope)
         return key
     }
@@ -52,14 +52,6 @@ public struct SoftwareKeys: KeyStore {
         } catch {
             throw .cryptography(error)
         }
-    }
-
-    private static func der(_ pem: SecretBytes) -> SecretBytes? {
-        let lines = pem.exposedText().split(whereSeparator: \.isNewline).map { String($0).trimmed }
-        guard let start = lines.firstIndex(of: "-----BEGIN PRIVATE KEY-----"),
-            let end = lines.firstIndex(of: "-----END PRIVATE KEY-----"), start < end
-        else { return nil }
-        return Base64.decode(lines[(start + 1)..<end].joined()).map(SecretBytes.init)
     }
 
     public func key(_ reference: KeyReference) async throws(VaultError) -> PrivateKey? {

@@ -31,8 +31,24 @@ enum Input {
     /// Drops what was typed at a terminal and not read yet: an answer must belong to the current question.
     static func dropTyped() { tcflush(STDIN_FILENO, TCIFLUSH) }
 
-    static func firstLine(of bytes: [UInt8]) -> String {
-        String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+    /// - Parameter name: the source of the bytes, for an error, which never quotes them.
+    static func text(_ bytes: [UInt8], of name: String) throws(InputError) -> String {
+        do throws(ReceivedText.Fault) {
+            return try ReceivedText.decode(bytes)
+        } catch {
+            throw .unreadable(name: name, reason: error.reason)
+        }
+    }
+
+    /// The lines of a text that a program or an editor wrote: the first may be a secret, and keeps its blanks.
+    static func lines(of bytes: [UInt8], from name: String = "standard input") throws(InputError) -> [String] {
+        let breaks: Set<Character> = ["\n", "\r", "\r\n"]
+        return try text(bytes, of: name)
+            .split(omittingEmptySubsequences: false, whereSeparator: breaks.contains).map(String.init)
+    }
+
+    static func firstLine(of bytes: [UInt8], from name: String = "standard input") throws(InputError) -> String {
+        try lines(of: bytes, from: name).first ?? ""
     }
 
     /// Asks at the terminal; Ctrl-C ends the program and leaves the cursor on a new line.

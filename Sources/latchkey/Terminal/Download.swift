@@ -27,7 +27,7 @@ struct Download {
         guard continues, !isDirect, let size = Self.size(partPath), Self.size(tagPath) != nil,
             let bytes = try? BoundedFile.read(tagPath, limit: 1024, .anything)
         else { return }
-        tag = Input.firstLine(of: bytes)
+        tag = try? Input.firstLine(of: bytes, from: tagPath)
         start = size
     }
 

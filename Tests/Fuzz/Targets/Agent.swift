@@ -29,8 +29,10 @@ extension FuzzTarget {
         FuzzTarget(name: "enrollment-content") { bytes throws(Violation) in
             guard let content = try? EnrollmentContent(parsing: bytes, of: "PATH") else { return .refused }
             if case .url = content {
+                let url = (try? ReceivedText.decode(bytes)).flatMap { try? WrittenURL($0).text } ?? ""
                 try require(
-                    !bytes.dropFirst(3).contains { $0 > 0x7E }, "a URL that is taken is printable ASCII")
+                    !url.isEmpty && url.utf8.allSatisfy { (0x21...0x7E).contains($0) },
+                    "a URL that is taken is printable ASCII")
             }
             let ledger = EnrollmentLedger(parsing: bytes).adding("a", .taken)
             try require(

@@ -97,6 +97,6 @@ extension FuzzTarget {
 func requireAgreement(_ url: String, host: String, port: Int) throws(Violation) {
     guard let destination = destination(of: url) else { return }
     try require(
-        destination == (host.lowercased(), port),
+        destination == (HostName.bare(host.lowercased()), port),
         "\(host):\(port) was judged, \(destination.host):\(destination.port) is called")
 }

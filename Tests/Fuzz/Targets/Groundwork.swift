@@ -36,6 +36,17 @@ extension FuzzTarget {
             try require(!line.contains { $0.isNewline }, "a line is one line")
             return shown.isEmpty ? .refused : .accepted
         },
+        FuzzTarget(name: "written-url") { bytes throws(Violation) in
+            guard let received = try? ReceivedText.decode(bytes), let url = try? WrittenURL(received) else {
+                return .refused
+            }
+            try require(
+                Array(received.utf8).count <= bytes.count * 3 / 2, "text is not longer than UTF-16 makes it")
+            try require(url.text.utf8.count <= received.utf8.count, "nothing is added to a URL")
+            try require(received.contains(url.text), "a URL stands in the text as it is read")
+            try require(url.text.trimmed == url.text, "a URL has no blanks around it")
+            return url.text.contains("://") ? .accepted : .refused
+        },
         FuzzTarget(name: "percent-encoding") { bytes throws(Violation) in
             var encoded: [UInt8] = []
             PercentEncoding.append(bytes, to: &encoded)

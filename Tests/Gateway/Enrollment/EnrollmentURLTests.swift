@@ -32,12 +32,21 @@ struct EnrollmentURLTests {
         }
     }
 
+    @Test("an enrollment URL may name its gateway by an IPv6 address, whose certificate is known by the pin alone")
+    func address() throws {
+        let url = try EnrollmentURL("https://[2001:DB8::1]:8443/connect/x?subjectKeyHash=\(Hex.encode(Self.hash))")
+        #expect((url.host, url.port, url.isAddress) == ("[2001:db8::1]", 8443, true))
+        let gateway = GatewayIdentity(host: "2001:db8:0::1", port: 8443, prefix: "")
+        #expect(url.isBelow(gateway) && gateway.baseURL == "https://[2001:db8::1]:8443")
+        #expect(GatewayIdentity(scope: gateway.scope) == gateway)
+    }
+
     @Test(
         "an enrollment URL that is not https is refused",
         arguments: [
             "http://gw/c?subjectKeyHash=x", "ftp://gw/", "https://user@gw/c", "https://gw:0/c", "https://gw:99999/",
             "https:// gw/",
-            "https://[::1]/", "file://otherhost/etc/x", "",
+            "https://[::1%25eth0]/", "file://otherhost/etc/x", "",
         ])
     func noURL(text: String) {
         #expect { try Enrollment(url: text) } throws: {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Groundwork
+import HTTPClient
 import LocalAPI
 
 struct Hosts: AsyncParsableCommand {
@@ -50,15 +51,15 @@ struct Hosts: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let port = parts.count == 2 ? Int64(parts[1]) : 443 else {
+            let parts = HostName.split(host)
+            guard let port = parts.port.map({ Int64($0) }) ?? 443 else {
                 throw ValidationError("the port is not a number")
             }
             let certificates = try certificate.map { path in
-                JSON.string(String(decoding: try Input.file(path, limit: 65_536), as: UTF8.self))
+                JSON.string(ReceivedText.decodeWherePossible(try Input.file(path, limit: 65_536)))
             }
             var members: [String: JSON] = [
-                "host": .string(String(parts[0])), "port": .integer(port), "certificates": .array(certificates),
+                "host": .string(parts.host), "port": .integer(port), "certificates": .array(certificates),
                 "pins": .array(pin.map(JSON.string)), "publicAuthorities": .bool(publicAuthorities),
                 "public": .bool(`public`), "nameCheck": .string(nameCheck),
             ]

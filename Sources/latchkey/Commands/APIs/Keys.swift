@@ -39,7 +39,7 @@ struct Keys: AsyncParsableCommand {
             if let file {
                 let limit = 65_536
                 let bytes = file == "-" ? try Input.standardInput(limit: limit) : try Input.file(file, limit: limit)
-                members["pem"] = .string(String(decoding: bytes, as: UTF8.self))
+                members["pem"] = .string(ReceivedText.decodeWherePossible(bytes))
             }
             options.show(try await options.client.post("/v1/keys", .object(members)), Keys.describe)
         }

@@ -85,7 +85,7 @@ extension Accounts {
             }
             if let authorities {
                 let bytes = try Input.file(authorities, limit: 1 << 18)
-                body["authorities"] = .string(String(decoding: bytes, as: UTF8.self))
+                body["authorities"] = .string(ReceivedText.decodeWherePossible(bytes))
             }
             if register { body["register"] = true }
             if secretStdin || registrationTokenStdin {

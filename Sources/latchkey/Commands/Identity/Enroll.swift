@@ -10,7 +10,7 @@ struct Enroll: AsyncParsableCommand {
         discussion: """
             The enrollment URL works once, and holds the hash of the gateway's key, so that the first connection is \
             already safe. With '-' it is read from standard input, where no process list shows it; on a terminal, paste \
-            it. A file holds the URL, or is an exported msso_config.json.
+            it. A file holds the URL, also as an internet shortcut, or is an exported msso_config.json.
 
               $ latchkey enroll -
               $ latchkey enroll - < url.txt
@@ -43,8 +43,8 @@ struct Enroll: AsyncParsableCommand {
     static func body(of given: String) throws -> JSON {
         let text = given.trimmed
         let path = text.hasPrefix("file://") ? String(text.dropFirst(7)) : text
-        if path.contains("://") { return ["url": .string(text)] }
-        return try body(in: String(decoding: Input.file(path, limit: limit), as: UTF8.self), of: path)
+        if path.contains("://") { return try body(in: text, of: "the argument") }
+        return try body(in: Input.text(Input.file(path, limit: limit), of: path), of: path)
     }
 
     /// - Parameter name: the source of the text, for an error, which never quotes the text itself.
@@ -57,30 +57,39 @@ struct Enroll: AsyncParsableCommand {
                 throw InputError.unreadable(name: name, reason: error.message)
             }
         }
-        guard text.contains("://"), !text.contains(where: \.isWhitespace) else {
+        let url: String
+        do throws(WrittenURL.Fault) {
+            url = try WrittenURL(text).text
+        } catch {
+            throw InputError.unreadable(name: name, reason: error.reason)
+        }
+        guard url.contains("://"), !url.contains(where: \.isWhitespace) else {
             throw InputError.neitherURLNorDocument(name: name)
         }
-        return ["url": .string(text)]
+        return ["url": .string(url)]
     }
 
-    /// Pasted input: one line with a URL, or a document to its end.
+    /// Pasted input: one line with a URL, a shortcut to its line with one, or a document to its end.
     private static func pasted() throws(InputError) -> String {
         Terminal.error("Paste the enrollment URL or the configuration document, then press Enter:")
         var text = ""
         while let line = readLine(strippingNewline: false) {
             text += line
             guard text.utf8.count <= limit else { throw .tooLong(name: "standard input", limit: limit) }
-            let whole = text.trimmed
-            if whole.hasPrefix("{") ? line.contains("}") && (try? JSON(parsing: whole.utf8)) != nil : !whole.isEmpty {
-                break
-            }
+            if isWhole(text.trimmed, endingIn: line) { break }
         }
         return text
     }
 
+    /// Whether nothing more is to be waited for.
+    static func isWhole(_ text: String, endingIn line: String) -> Bool {
+        if text.hasPrefix("{") { return line.contains("}") && (try? JSON(parsing: text.utf8)) != nil }
+        return !text.isEmpty && (!WrittenURL.isShortcut(text) || (try? WrittenURL(text)) != nil)
+    }
+
     private static func standardInput() throws(InputError) -> String {
         if Terminal.inputIsTerminal { return try pasted() }
-        return String(decoding: try Input.standardInput(limit: limit), as: UTF8.self)
+        return try Input.text(Input.standardInput(limit: limit), of: "standard input")
     }
 
     func run() async throws {

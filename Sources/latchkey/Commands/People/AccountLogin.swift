@@ -68,13 +68,13 @@ struct AccountLogin {
     }
 
     private static func givenPassword() throws -> String {
-        Input.firstLine(of: try Input.standardInput(limit: 4096))
+        try Input.firstLine(of: Input.standardInput(limit: 4096))
     }
 
     private func logInByAssertion() async throws {
         let file = assertion ?? "-"
         let bytes = file == "-" ? try Input.standardInput(limit: 1 << 16) : try Input.file(file, limit: 1 << 16)
-        let text = String(decoding: bytes, as: UTF8.self).trimmed
+        let text = try Input.text(bytes, of: file == "-" ? "standard input" : file).trimmed
         let answer = try await options.client.post(
             account.path("login/assertion"), scopeMember(["assertion": .string(text)]), timeout: .seconds(90))
         options.show(answer, Login.welcome)

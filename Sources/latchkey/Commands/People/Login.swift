@@ -118,9 +118,9 @@ struct Login: AsyncParsableCommand {
         } else if providers {
             try await listProviders(of: account)
         } else if code {
-            let lines = try Input.standardInput(limit: 4096).split(separator: UInt8(ascii: "\n"))
-            var body: [String: JSON] = ["code": .string(Input.firstLine(of: Array(lines.first ?? [])))]
-            if lines.count > 1 { body["verifier"] = .string(Input.firstLine(of: Array(lines[1]))) }
+            let lines = try Input.lines(of: Input.standardInput(limit: 4096)).filter { !$0.isEmpty }
+            var body: [String: JSON] = ["code": .string(lines.first ?? "")]
+            if lines.count > 1 { body["verifier"] = .string(lines[1]) }
             try await logIn(account.path("login/code"), .object(body))
         } else if jwt {
             let token = try Input.firstLine(of: Input.standardInput(limit: 16_384))

@@ -36,7 +36,7 @@ struct MPinBackends: AsyncParsableCommand {
             }
             if let authorities {
                 let bytes = try Input.file(authorities, limit: 1 << 18)
-                body["authorities"] = .string(String(decoding: bytes, as: UTF8.self))
+                body["authorities"] = .string(ReceivedText.decodeWherePossible(bytes))
             }
             return body
         }

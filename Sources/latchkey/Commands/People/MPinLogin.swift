@@ -20,7 +20,7 @@ struct MPinAnswer {
 
     static func line() throws -> String {
         Input.expectSecret()
-        return Input.firstLine(of: try Input.standardInput(limit: 4096))
+        return try Input.firstLine(of: Input.standardInput(limit: 4096))
     }
 }
 

@@ -71,7 +71,7 @@ struct Prompts: AsyncParsableCommand {
 
         private static func text(for prompt: JSON) throws -> String {
             guard Terminal.inputIsTerminal else {
-                return Input.firstLine(of: try Input.standardInput(limit: 4096))
+                return try Input.firstLine(of: Input.standardInput(limit: 4096))
             }
             let question = prompt.promptQuestion
             guard prompt["secret"]?.bool != false else {
