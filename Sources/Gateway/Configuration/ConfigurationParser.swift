@@ -239,11 +239,14 @@ struct ConfigurationParser {
             leastSignalStrength: reader.wholeNumber("mag.ble.msso_ble_rssi", in: -127...20, default: -80))
     }
 
+    /// Without it there is no log-in by Bluetooth, and everything else works: published samples have bad ones.
     private mutating func uuid(_ path: String) -> String? {
         guard let text = reader.text(path) else { return nil }
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12], Hex.decode(groups.joined()) != nil else {
-            reader.fail(path, "is not a UUID", fix: "write it as 980c2f36-bde3-11e4-8dfc-aa07a5b093db")
+            reader.warn(
+                path, "is not a UUID: \(DisplayText.oneLine(text, limit: 64)); there is no log-in by Bluetooth",
+                fix: "write it as 980c2f36-bde3-11e4-8dfc-aa07a5b093db")
             return nil
         }
         return text.lowercased()

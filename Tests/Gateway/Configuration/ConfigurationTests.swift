@@ -85,7 +85,6 @@ struct ConfigurationTests {
                 "mag.mobile_sdk.trusted_cert_pinned_public_key_hashes[0]", "is not a public key hash"
             ),
             ("mag.mobile_sdk.client_cert_rsa_keybits", 1 << 20, "mag.mobile_sdk.client_cert_rsa_keybits", "is 1048576"),
-            ("mag.ble.msso_ble_service_uuid", "980c2f36", "mag.ble.msso_ble_service_uuid", "is not a UUID"),
         ] as [(String, (any Sendable)?, String, String)])
     func refused(place: String, value: (any Sendable)?, path: String, fault: String) throws {
         let faults = try faults { $0.set(place, to: value) }
@@ -94,6 +93,14 @@ struct ConfigurationTests {
         #expect(found.path == path)
         #expect(found.fault.hasPrefix(fault))
         #expect(!found.fix.isEmpty)
+    }
+
+    @Test("a configuration document with a bad UUID is taken with a warning, without log-in by Bluetooth")
+    func badUUID() throws {
+        let configuration = try parsed { $0.set("mag.ble.msso_ble_service_uuid", to: "980c2f36") }
+        #expect(configuration.proximity.serviceUUID == nil)
+        #expect(configuration.warnings.map(\.path) == ["mag.ble.msso_ble_service_uuid"])
+        #expect(configuration.warnings.first?.fault.contains("980c2f36") == true)
     }
 
     @Test("a configuration document reports all its faults at once, each in the message, with code 100203")

@@ -53,10 +53,10 @@ until_true 'the readings under way' is_drained
 
 # The connection is lost too, and has to be made under the same conditions: TCP, TLS and MQTT.
 step anew
-administer broker/kill --json '{}' >> "$log"
+administer broker/kill --json '{}' > /run/administer.out
 await '"broker.failed"'
 publish 51 66
-administer broker/start --json '{}' >> "$log"
+administer broker/start --json '{}' > /run/administer.out
 await '"broker.connected"'
 until_true 'the readings after it' is_drained
 observe processor "$(processor)"
