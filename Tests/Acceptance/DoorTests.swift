@@ -79,6 +79,11 @@ struct DoorTests {
                     answer.output.hasSuffix("\n400") && answer.output.contains("agent.bad-request"),
                     "\(name): \(answer.output)")
             }
+            for (uid, status) in [(Self.games, "400"), (0, "200")] {
+                let place = call.merging(["headers": [["name": "Geo_Location", "value": "1,1"]]]) { $1 }
+                let answer = try await ask(board, place, as: uid)
+                #expect(answer.output.hasSuffix("\n\(status)"), "\(uid): \(answer.output)")
+            }
             for method in ["TRACE", "connect", "GE T", ""] {
                 let answer = try await ask(board, ["method": method, "path": "/lab/hello"], as: 0)
                 #expect(answer.output.hasSuffix("\n400"), "\(method): \(answer.output)")

@@ -12,8 +12,9 @@ struct NotRun: Error {
     /// - Returns: `nil` if the precondition held.
     init?(_ ended: VirtualBoard.Ended) {
         switch ended.status {
-        // Of `virtual-board` itself: the board failed, or something is missing here.
-        case 125, 126: reason = ended.errors.split(separator: "\n").suffix(3).joined(separator: "; ")
+        // Of `virtual-board` itself: the board failed before the script began, or something is missing here.
+        case 125 where !ended.output.contains(#""event":"step""#), 126:
+            reason = ended.errors.split(separator: "\n").suffix(3).joined(separator: "; ")
         // Of `given` in `steps.sh`.
         case 75:
             let log = ended.output.split(separator: "\n").compactMap { try? JSON(parsing: $0.utf8) }

@@ -11,6 +11,7 @@ extension Agent {
     func asked(by request: LocalRequest) async throws -> CallRequest {
         try admit(request)
         let asked = try CallRequest(RequestBody(request))
+        try PassedFields.check(asked.call, byOperator: request.mayOperate)
         if asked.signing != nil { try request.checkMayOperate() }
         return try await withSigningKey(asked)
     }

@@ -1,3 +1,4 @@
+import Gateway
 import HTTPClient
 
 /// What no request of a program carries on, whichever door it comes through: the forward proxy or a call of the local
@@ -14,12 +15,14 @@ enum PassedFields {
     ]
 
     /// Fields by which a board proves itself to its gateway (MAG 0.3), and says where it is (MAG 6.5): the agent's
-    /// alone.
+    /// alone, but for ``ofPlace``, which those who may operate can say otherwise.
     static let ofAgent: Set<String> = [
         "authorization", "cert-format", "client-authorization", "create-session", "device-id", "device-name",
         "geo-location", "id-token", "id-token-type", "mag-identifier", "msisdn", "redirect-uri",
         "x-authorization-type", "x-cert",
     ]
+
+    private static let ofPlace: Set<String> = ["geo-location", "msisdn"]
 
     /// Fields that name another host, path or method to some servers, about which no grant was asked.
     static let ofTarget: Set<String> = [
@@ -35,9 +38,9 @@ enum PassedFields {
 
     /// Checks a request that a program states in full.
     ///
-    /// - Parameter isPublic: whether it says nothing of the board, so that it may speak for the program itself.
     /// - Throws: ``AgentError/badRequest(member:fault:)``
-    static func check(_ method: String, _ headers: HTTPHeaders, isPublic: Bool) throws(AgentError) {
+    static func check(_ call: APICall, byOperator: Bool) throws(AgentError) {
+        let method = call.method
         guard HTTPHeaders.isToken(method) else {
             throw .badRequest(member: "method", fault: "is not a method of HTTP")
         }
@@ -45,8 +48,9 @@ enum PassedFields {
             throw .badRequest(member: "method", fault: "is \(method.uppercased()), which is not passed on")
         }
         var refused = ofConnection.union(ofTarget)
-        if !isPublic { refused.formUnion(ofAgent) }
-        for (name, value) in headers.pairs {
+        // A public call says nothing of the board, so that it may speak for the program itself.
+        if !call.isPublic { refused.formUnion(byOperator ? ofAgent.subtracting(ofPlace) : ofAgent) }
+        for (name, value) in call.headers.pairs {
             guard HTTPHeaders.isToken(name) else {
                 throw .badRequest(member: "headers", fault: "has a field whose name is not one of HTTP")
             }

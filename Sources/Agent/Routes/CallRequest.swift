@@ -121,7 +121,6 @@ struct CallRequest {
         }
         principal = try Principal(body.optionalString("as"))
         self.call.isPublic = try body.bool("public", default: false)
-        try PassedFields.check(call.method, call.headers, isPublic: self.call.isPublic)
         let members = [("as", principal != nil), ("scope", call.scope != nil), ("sign", signing != nil)]
         if self.call.isPublic, let (member, _) = members.first(where: \.1) {
             throw AgentError.badRequest(member: member, fault: "does not go with a public call")
