@@ -118,7 +118,9 @@ struct FootprintTests {
         let resident: Int
         let anonymous: Int
         let threads: Int
-        var isWithinBudget: Bool { resident <= 26_000 && anonymous <= 5000 && threads <= 8 }
+        /// Of what is resident most is clean pages of files, which the kernel can take back: only much more of it, such as
+        /// another library, is a fault.
+        var isWithinBudget: Bool { resident <= 28_000 && anonymous <= 5000 && threads <= 8 }
 
         init(of process: Int32) throws {
             let status = try fields("/proc/\(process)/status")
