@@ -52,7 +52,7 @@ public enum GrantError: Explained, Equatable {
             Explanation(
                 "grants.reserved", .permission,
                 "\(path) is an endpoint by which the agent manages the board's identity, or lets devices in",
-                remedy: "use the commands of the agent, such as renew, logout, token and proximity authorize",
+                remedy: "use the commands of the agent, such as renew, logout, token and authorize",
                 meaning: "programs may not use the gateway's endpoints for tokens, registration, logout and letting in")
         case .unknown(let id):
             Explanation(
