@@ -10,7 +10,7 @@ public enum BoardError: Explained, Equatable {
     /// The file of a definition is not valid; every fault found is listed.
     case definitionFaulty(path: String, faults: [SettingsFault])
 
-    /// The kernel offers no GPIO chip with this label.
+    /// The kernel offers no GPIO chip with this label, or of the device at this path.
     case chipAbsent(label: String, present: [String])
     /// The device file of a GPIO chip may not be opened.
     case chipForbidden(path: String)
@@ -32,6 +32,12 @@ public enum BoardError: Explained, Equatable {
 
     /// No driver offers what the definition names.
     case sensorAbsent(sensor: String, place: String)
+    /// The kernel does not have this value of the machine itself.
+    case metricAbsent(sensor: String, place: String)
+    /// The device has no such channel.
+    case channelAbsent(sensor: String, device: String, channel: String, present: [String])
+    /// The driver has taken away the file that was read before.
+    case sensorVanished(sensor: String, path: String)
     /// Reading the driver's file fails.
     case sensorUnreadable(sensor: String, path: String, reason: String)
     /// The driver's file is empty: the part does not answer.
@@ -73,7 +79,7 @@ public enum BoardError: Explained, Equatable {
         case .chipAbsent(let label, let present):
             Explanation(
                 "board.chip-absent", .configuration,
-                "no GPIO chip is labeled \(label)"
+                "no GPIO chip is \(label.hasPrefix("/") ? "of the device" : "labeled") \(label)"
                     + (present.isEmpty
                         ? ", and there are no GPIO chips at all" : "; present: \(present.joined(separator: ", "))"),
                 remedy: "name the chip as `gpiodetect` shows it in the board definition, or set `simulated = true` "
@@ -112,6 +118,20 @@ public enum BoardError: Explained, Equatable {
             Explanation(
                 "board.sensor-absent", .unavailable, "sensor \(sensor): \(place) was not found",
                 remedy: "check the wiring and the part's driver (dmesg), or remove the sensor from the definition")
+        case .metricAbsent(let sensor, let place):
+            Explanation(
+                "board.metric-absent", .unavailable, "sensor \(sensor): this machine has no \(place)",
+                remedy: "correct the sensor in the board definition, or remove it")
+        case .channelAbsent(let sensor, let device, let channel, let present):
+            Explanation(
+                "board.channel-absent", .configuration,
+                "sensor \(sensor): \(device) has no channel \(channel)"
+                    + (present.isEmpty ? ", and no other" : "; it has \(present.joined(separator: ", "))"),
+                remedy: "name a channel of the device in the board definition, or remove the sensor")
+        case .sensorVanished(let sensor, let path):
+            Explanation(
+                "board.sensor-vanished", .unavailable, "sensor \(sensor): \(path) was there before, and is gone",
+                remedy: "check the wiring and the kernel's log (dmesg)")
         case .sensorUnreadable(let sensor, let path, let reason):
             Explanation(
                 "board.sensor-unreadable", .unavailable, "sensor \(sensor): cannot read \(path): \(reason)",
@@ -153,6 +173,14 @@ public enum BoardError: Explained, Equatable {
         }
     }
 
+    /// Whether the kernel has no part that a sensor of the definition names, as far as is known.
+    var isAbsence: Bool {
+        switch self {
+        case .sensorAbsent, .metricAbsent, .channelAbsent: true
+        default: false
+        }
+    }
+
     public static let examples: [BoardError] = [
         .definitionAbsent(name: "NAME", searched: ["DIRECTORY"], known: []),
         .definitionUnreadable(path: "PATH", reason: "REASON"),
@@ -163,7 +191,9 @@ public enum BoardError: Explained, Equatable {
         .lineFailed(operation: "OPERATION", chip: "CHIP", reason: "REASON"),
         .partAbsent(.input, names: ["NAME"]), .partAbsent(.led, names: ["NAME"]),
         .partFailed(.led, name: "NAME", reason: "REASON"),
-        .sensorAbsent(sensor: "SENSOR", place: "PATH"),
+        .sensorAbsent(sensor: "SENSOR", place: "PATH"), .metricAbsent(sensor: "SENSOR", place: "PATH"),
+        .channelAbsent(sensor: "SENSOR", device: "DEVICE", channel: "CHANNEL", present: []),
+        .sensorVanished(sensor: "SENSOR", path: "PATH"),
         .sensorUnreadable(sensor: "SENSOR", path: "PATH", reason: "REASON"),
         .sensorSilent(sensor: "SENSOR", path: "PATH"),
         .sensorStalled(sensor: "SENSOR", patience: .seconds(10)),

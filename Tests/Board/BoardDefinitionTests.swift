@@ -70,13 +70,23 @@ struct BoardDefinitionTests {
                 sensor = [
                     { name = "a", source = "hwmon", device = "d", channel = "temp2" },
                     { name = "b", source = "hwmon", device = "d", channel = "in0" },
-                    { name = "c", source = "iio", device = "d", channel = "count0", unit = "count", scale = 2.0 },
+                    { name = "c", source = "iio", device = "d", channel = "rot0", unit = "count", scale = 2.0 },
                     { name = "d", source = "system", channel = "memory-available" },
+                    { name = "e", source = "hwmon", device = "rpi_volt", channel = "in0_lcrit_alarm" },
+                    { name = "f", source = "iio", device = "d", channel = "accel_x" },
+                    { name = "g", source = "system", channel = "cpu" },
+                    { name = "h", source = "system", channel = "wifi-signal", device = "wlan0" },
+                    { name = "i", source = "w1", device = ["28-01", "28-02"] },
                 ]
                 """, path: "test.toml"
         ).sensors
-        #expect(sensors.map(\.unit) == [.celsius, .volt, .count, .byte])
-        #expect(sensors.map(\.divisor) == [1000, 1000, 1, 1])
+        #expect(
+            sensors.map(\.unit) == [
+                .celsius, .volt, .count, .byte, .count, .metresPerSquareSecond, .percent, .decibelMilliwatts, .celsius,
+            ])
+        #expect(sensors.map(\.divisor) == [1000, 1000, 1, 1, 1, 1, 1, 1, 1000])
+        #expect(sensors[7].source == .system(.wirelessSignal(interfaces: ["wlan0"])))
+        #expect(sensors[8].source == .oneWire(devices: ["28-01", "28-02"]))
     }
 
     private static let title = "title = \"t\"\n"
@@ -105,9 +115,13 @@ struct BoardDefinitionTests {
             (title + sensor, "sensor[0].source", "missing"),
             (title + sensor + "source = \"spi\"", "sensor[0].source", "invalid value \"spi\""),
             (title + sensor + "source = \"hwmon\"\nchannel = \"temp1\"", "sensor[0].device", "missing"),
+            (
+                title + sensor + "source = \"hwmon\"\ndevice = \"d\"\nchannel = [\"temp1\", \"temp2\"]",
+                "sensor[0].channel", "has 2 values"
+            ),
             (title + sensor + "source = \"w1\"\ndevice = \"../x\"", "sensor[0].device", "has a slash or a leading dot"),
             (
-                title + sensor + "source = \"iio\"\ndevice = \"d\"\nchannel = \"count0\"", "sensor[0].unit",
+                title + sensor + "source = \"iio\"\ndevice = \"d\"\nchannel = \"rot0\"", "sensor[0].unit",
                 "missing, and this channel has no default unit"
             ),
             (

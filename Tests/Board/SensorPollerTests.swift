@@ -28,7 +28,7 @@ struct SensorPollerTests {
 
     private func pipe(device: String = "28-01", isOptional: Bool = false) -> SensorDefinition {
         SensorDefinition(
-            name: "pipe", source: .oneWire(device: device), unit: .celsius, divisor: 1000, period: .seconds(10),
+            name: "pipe", source: .oneWire(devices: [device]), unit: .celsius, divisor: 1000, period: .seconds(10),
             isOptional: isOptional)
     }
 
@@ -130,7 +130,7 @@ struct SensorPollerTests {
             await clock.moveToSleeper()
             #expect(await samples.next()?.readings.map(\.quality) == [.bad])
             var iterator = events.makeAsyncIterator()
-            #expect(await iterator.next() == .failed(sensor: "pipe", .sensorAbsent(sensor: "pipe", place: wire)))
+            #expect(await iterator.next() == .failed(sensor: "pipe", .sensorVanished(sensor: "pipe", path: wire)))
         }
     }
 

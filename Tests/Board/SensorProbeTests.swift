@@ -1,4 +1,5 @@
 import Foundation
+import Groundwork
 import Testing
 
 @testable import Board
@@ -57,6 +58,23 @@ struct SensorProbeTests {
         }
     }
 
+    @Test("a sensor probe finds a device by its bus where a chip of several functions has a device for each")
+    func partOnBus() throws {
+        let part = "/sys/devices/i2c-1/1-0028/chip.1.auto"
+        let tree = try FakeTree([
+            "\(part)/iio:device3/name": "adc\n", "\(part)/iio:device3/in_temp_input": "1000\n",
+            "\(part)/hwmon/hwmon3/name": "fan\n", "\(part)/hwmon/hwmon3/fan1_input": "900\n",
+            "/sys/bus/iio/devices/x": "", "/sys/class/hwmon/x": "",
+        ])
+        try tree.link("/sys/bus/iio/devices/iio:device3", to: "\(part)/iio:device3")
+        try tree.link("/sys/class/hwmon/hwmon3", to: "\(part)/hwmon/hwmon3")
+        try tree.link("\(part)/hwmon/hwmon3/device", to: part)
+        #expect(try read(.iio(devices: ["adc"], channel: "temp", bus: "1-0028"), tree).value == 1)
+        #expect(try read(.iio(devices: ["adc"], channel: "temp", bus: "chip.1.auto"), tree).value == 1)
+        #expect(try read(.hwmon(devices: ["fan"], channel: "fan1", bus: "1-0028"), tree).value == 900)
+        #expect(throws: BoardError.self) { try read(.iio(devices: ["adc"], channel: "temp", bus: "1-0029"), tree) }
+    }
+
     @Test("a sensor probe prefers the first of several names")
     func preference() throws {
         let tree = try FakeTree([
@@ -66,6 +84,13 @@ struct SensorProbeTests {
         ])
         #expect(try read(.thermal(zones: ["cpu-thermal", "acpitz"]), tree).value == 48.5)
         #expect(try read(.thermal(zones: ["soc-thermal", "acpitz"]), tree).value == 30)
+        try tree.write("21000\n", to: "/sys/bus/w1/devices/28-02/temperature")
+        try tree.write("22000\n", to: "/sys/bus/w1/devices/28-03/temperature")
+        #expect(try read(.oneWire(devices: ["28-01", "28-03", "28-02"]), tree).value == 22)
+        let place = "/sys/bus/w1/devices/28-01/temperature or /sys/bus/w1/devices/28-04/temperature"
+        #expect(throws: BoardError.sensorAbsent(sensor: "s", place: place)) {
+            try read(.oneWire(devices: ["28-01", "28-04"]), tree)
+        }
     }
 
     @Test("a sensor probe reads a processed IIO channel, or a raw one with its scale and offset")
@@ -98,16 +123,16 @@ struct SensorProbeTests {
         let path = "/sys/bus/w1/devices/28-0000d0a7b001/temperature"
         let tree = try FakeTree([path: ""])
         #expect(throws: BoardError.sensorSilent(sensor: "s", path: path)) {
-            try read(.oneWire(device: "28-0000d0a7b001"), tree)
+            try read(.oneWire(devices: ["28-0000d0a7b001"]), tree)
         }
     }
 
     @Test("a sensor probe marks the power-up value of a 1-Wire thermometer as uncertain")
     func powerOnValue() throws {
         let tree = try FakeTree(["/sys/bus/w1/devices/28-01/temperature": "85000\n"])
-        #expect(try read(.oneWire(device: "28-01"), tree) == SensorValue(value: 85, quality: .uncertain))
+        #expect(try read(.oneWire(devices: ["28-01"]), tree) == SensorValue(value: 85, quality: .uncertain))
         try tree.write("84937\n", to: "/sys/bus/w1/devices/28-01/temperature")
-        #expect(try read(.oneWire(device: "28-01"), tree) == SensorValue(value: 84.937, quality: .good))
+        #expect(try read(.oneWire(devices: ["28-01"]), tree) == SensorValue(value: 84.937, quality: .good))
     }
 
     @Test("a sensor probe marks impossible values as uncertain")
@@ -120,15 +145,63 @@ struct SensorProbeTests {
         #expect(try read(.hwmon(devices: ["d"], channel: "temp1", bus: nil), tree).quality == .uncertain)
     }
 
+    @Test("a sensor probe marks a value as uncertain that the definition has in another unit, without a scale")
+    func otherUnit() throws {
+        let device = "/sys/bus/iio/devices/iio:device0"
+        let tree = try FakeTree(["\(device)/name": "bme280\n", "\(device)/in_pressure_input": "101.325\n"])
+        let source = SensorDefinition.Source.iio(devices: ["bme280"], channel: "pressure", bus: nil)
+        func read(_ unit: SenMLUnit, scale: Double = 1) throws -> SensorValue {
+            var probe = SensorProbe(
+                SensorDefinition(name: "s", source: source, unit: unit, scale: scale), on: tree.machine)
+            return try probe.read()
+        }
+        #expect(try read(.pascal) == SensorValue(value: 101.325, quality: .uncertain))
+        #expect(try read(.pascal, scale: 1000) == SensorValue(value: 101_325, quality: .good))
+        #expect(try read(.count) == SensorValue(value: 101.325, quality: .good))
+    }
+
     @Test("a sensor probe names the missing device or channel")
     func absent() throws {
         let tree = try FakeTree(["/sys/class/hwmon/hwmon0/name": "d\n"])
         #expect(throws: BoardError.sensorAbsent(sensor: "s", place: "hwmon device x or y")) {
             try read(.hwmon(devices: ["x", "y"], channel: "temp1", bus: nil), tree)
         }
-        #expect(throws: BoardError.sensorAbsent(sensor: "s", place: "/sys/class/hwmon/hwmon0/temp1_input")) {
-            try read(.hwmon(devices: ["d"], channel: "temp1", bus: nil), tree)
-        }
+        let none = BoardError.channelAbsent(sensor: "s", device: "hwmon device d", channel: "temp1", present: [])
+        #expect(throws: none) { try read(.hwmon(devices: ["d"], channel: "temp1", bus: nil), tree) }
+    }
+
+    @Test("a sensor probe says which channels a device has instead of the one that is named")
+    func otherChannels() throws {
+        let monitor = "/sys/class/hwmon/hwmon0"
+        let converter = "/sys/bus/iio/devices/iio:device0"
+        let tree = try FakeTree([
+            "\(monitor)/name": "d\n", "\(monitor)/in0_lcrit_alarm": "1\n", "\(monitor)/temp1_input": "1\n",
+            "\(monitor)/temp1_max": "1\n", "\(monitor)/uevent": "", "\(converter)/name": "d\n",
+            "\(converter)/in_voltage0_raw": "1\n", "\(converter)/in_voltage_scale": "1\n",
+        ])
+        let present = ["temp1", "in0_lcrit_alarm"]
+        let noInput = BoardError.channelAbsent(sensor: "s", device: "hwmon device d", channel: "in0", present: present)
+        #expect(throws: noInput) { try read(.hwmon(devices: ["d"], channel: "in0", bus: nil), tree) }
+        #expect(noInput.message == "sensor s: hwmon device d has no channel in0; it has temp1, in0_lcrit_alarm")
+        let noRaw = BoardError.channelAbsent(
+            sensor: "s", device: "IIO device d", channel: "voltage1", present: ["voltage0"])
+        #expect(throws: noRaw) { try read(.iio(devices: ["d"], channel: "voltage1", bus: nil), tree) }
+    }
+
+    @Test("a sensor probe names the file that was there before, whether it is gone alone or with its device")
+    func vanished() throws {
+        let device = "/sys/bus/iio/devices/iio:device4"
+        let file = "\(device)/in_humidityrelative_input"
+        let tree = try FakeTree(["\(device)/name": "dht11@0\n", file: "45000\n"])
+        let source = SensorDefinition.Source.iio(devices: ["dht11@0"], channel: "humidityrelative", bus: nil)
+        var probe = SensorProbe(sensor(source), on: tree.machine)
+        #expect(try probe.read().value == 45)
+        try tree.remove(file)
+        let gone = BoardError.sensorVanished(sensor: "s", path: file)
+        #expect(throws: gone) { try probe.read() }
+        #expect(gone.message == "sensor s: \(file) was there before, and is gone")
+        try tree.remove(device)
+        #expect(throws: gone) { try probe.read() }
     }
 
     @Test(
@@ -149,29 +222,5 @@ struct SensorProbeTests {
         try tree.remove(path)
         mkfifo(tree.root + path, 0o600)
         #expect(fault() == .sensorUnreadable(sensor: "s", path: path, reason: "it is not a regular file"))
-    }
-
-    @Test("a sensor probe reads load, memory, disk and uptime")
-    func system() throws {
-        let tree = try FakeTree([
-            "/proc/loadavg": "0.42 0.30 0.25 1/123 4567\n", "/proc/uptime": "3661.53 7000.00\n",
-            "/proc/meminfo": "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     512 kB\n",
-            "/var/x": "",
-        ])
-        #expect(try read(.system(.load), tree).value == 0.42)
-        #expect(try read(.system(.uptime), tree).value == 3661.53)
-        #expect(try read(.system(.memoryAvailable), tree).value == 524_288)
-        #expect(try read(.system(.diskFree(path: "/var")), tree).value > 0)
-        #expect(throws: BoardError.sensorAbsent(sensor: "s", place: "/srv")) {
-            try read(.system(.diskFree(path: "/srv")), tree)
-        }
-    }
-
-    @Test("a sensor probe reads this machine's own load, memory and uptime")
-    func realSystem() throws {
-        for metric in [SensorDefinition.SystemMetric.load, .memoryAvailable, .uptime] {
-            var probe = SensorProbe(sensor(.system(metric)), on: Machine())
-            #expect(try probe.read().value >= 0)
-        }
     }
 }

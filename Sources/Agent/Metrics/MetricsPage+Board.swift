@@ -51,15 +51,24 @@ struct SensorUnit: Equatable {
             case .lux: .init("lux")
             case .hertz: .init("hertz")
             case .metre: .init("meters")
+            case .metresPerSecond: .init("meters_per_second")
             case .metresPerSquareSecond: .init("meters_per_second_squared")
+            case .radian: .init("radians")
+            case .degree: .init("radians", .pi / 180)
             case .radiansPerSecond: .init("radians_per_second")
             case .tesla: .init("teslas")
             case .ohm: .init("ohms")
+            case .farad: .init("farads")
+            case .siemensPerMetre: .init("siemens_per_meter")
             case .perMinute: .init("per_minute")
             case .partsPerMillion: .init("parts_per_million")
+            case .microgramsPerCubicMetre: .init("grams_per_cubic_meter", 1e-6)
+            case .acidity: .init("ph")
+            case .decibelMilliwatts: .init("decibel_milliwatts")
             case .byte: .init("bytes")
             case .second: .init("seconds")
             case .ratio: .init("ratio")
+            case .percent: .init("ratio", 0.01)
             case .count: .init("number")
             }
     }
@@ -69,9 +78,12 @@ struct SensorUnit: Equatable {
         ("celsius", "Temperatures"), ("ratio", "Shares of a whole, such as relative humidity, from 0 to 1"),
         ("pascals", "Pressures"), ("volts", "Voltages"), ("amperes", "Currents"), ("watts", "Powers"),
         ("joules", "Energies"), ("lux", "Illuminances"), ("hertz", "Frequencies"), ("meters", "Distances"),
-        ("meters_per_second_squared", "Accelerations"), ("radians_per_second", "Angular velocities"),
-        ("teslas", "Magnetic fields"), ("ohms", "Resistances"), ("per_minute", "Revolutions or others per minute"),
-        ("parts_per_million", "Concentrations"), ("bytes", "Amounts of data, such as free memory"),
+        ("meters_per_second", "Velocities"), ("meters_per_second_squared", "Accelerations"), ("radians", "Angles"),
+        ("radians_per_second", "Angular velocities"), ("teslas", "Magnetic fields"), ("ohms", "Resistances"),
+        ("farads", "Capacitances"), ("siemens_per_meter", "Conductivities"),
+        ("per_minute", "Revolutions or others per minute"), ("parts_per_million", "Concentrations"),
+        ("grams_per_cubic_meter", "Concentrations by mass"), ("ph", "Acidities"),
+        ("decibel_milliwatts", "Strengths of radio signals"), ("bytes", "Amounts of data, such as free memory"),
         ("seconds", "Durations, such as the time since the board started"),
         ("number", "Plain numbers, such as the load"),
     ]

@@ -35,7 +35,7 @@ public struct BoardCheck: Sendable, Equatable {
             let finding: Finding =
                 switch result {
                 case .success(let value): .reading(Reading(of: sensor, value, at: time))
-                case .failure(.sensorAbsent) where sensor.isOptional: .notFitted
+                case .failure(let error) where error.isAbsence && sensor.isOptional: .notFitted
                 case .failure(let error): .fault(error)
                 }
             checks.append(BoardCheck(part: .sensor(name: sensor.name), finding: finding))

@@ -59,7 +59,9 @@ extension LineDefinition {
         let isSimulated = table.bool("simulated") ?? false
         let chip = table.string(
             "chip",
-            required: isSimulated ? nil : "write the chip's label as `gpiodetect` shows it, or `simulated = true`")
+            required: isSimulated
+                ? nil
+                : "write the chip's label as `gpiodetect` shows it, or the path of its device, or `simulated = true`")
         let line = Self.selector(in: &table, isRequired: !isSimulated)
         if isSimulated, chip != nil || line != nil {
             table.note("simulated", "given together with a chip or a line", fix: "keep one of the two")
@@ -164,9 +166,8 @@ extension SensorDefinition {
         switch source {
         case .hwmon, .iio:
             let devices = table.fileNames("device", required: "write the device's name as its file `name` shows it")
-            let channel = table.fileNames("channel", required: "write the channel, such as \"temp1\" or \"pressure\"")?
-                .first
-            let bus = table.fileNames("bus")?.first
+            let channel = table.fileName("channel", required: "write the channel, such as \"temp1\" or \"pressure\"")
+            let bus = table.fileName("bus")
             guard let devices, let channel else { return nil }
             return source == .hwmon
                 ? .hwmon(devices: devices, channel: channel, bus: bus)
@@ -176,20 +177,24 @@ extension SensorDefinition {
                 .thermal(zones: $0)
             }
         case .w1:
-            return table.fileNames("device", required: "write the part's id, such as \"28-0000d0a7b001\"")?.first.map {
-                .oneWire(device: $0)
+            return table.fileNames("device", required: "write the part's id, such as \"28-0000d0a7b001\"").map {
+                .oneWire(devices: $0)
             }
         case .system: return metric(in: &table).map(Source.system)
         }
     }
 
     private static func metric(in table: inout SettingsTable) -> SystemMetric? {
-        let words = "\"load\", \"memory-available\", \"disk-free\" or \"uptime\""
+        let words =
+            "\"load\", \"cpu\", \"memory-available\", \"disk-free\", \"uptime\", \"wifi-signal\" or \"throttled\""
         switch table.string("channel", required: "write \(words)") {
         case nil: return nil
         case "load": return .load
         case "memory-available": return .memoryAvailable
         case "uptime": return .uptime
+        case "cpu": return .processor
+        case "wifi-signal": return .wirelessSignal(interfaces: table.fileNames("device") ?? [])
+        case "throttled": return .throttled
         case "disk-free":
             guard let path = table.string("path", required: "write a folder of the file system") else { return nil }
             guard path.hasPrefix("/") else {
@@ -214,5 +219,15 @@ extension SettingsTable {
             return nil
         }
         return names
+    }
+
+    /// One such string, also as an array.
+    fileprivate mutating func fileName(_ key: String, required fix: String? = nil) -> String? {
+        guard let names = fileNames(key, required: fix) else { return nil }
+        guard names.count == 1 else {
+            note(key, "has \(names.count) values", fix: "write one")
+            return nil
+        }
+        return names[0]
     }
 }

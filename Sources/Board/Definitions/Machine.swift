@@ -20,6 +20,13 @@ public struct Machine: Sendable {
 
     func path(_ absolute: String) -> String { root + absolute }
 
+    /// Where a path leads when all links are followed; `nil` if it leads nowhere.
+    func resolved(_ absolute: String) -> String? {
+        guard let resolved = realpath(path(absolute), nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     /// Names in a folder, with numbers in numeric order; empty if there is no such folder.
     func names(in folder: String, startingWith prefix: String = "") -> [String] {
         guard let directory = opendir(path(folder)) else { return [] }

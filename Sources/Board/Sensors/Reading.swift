@@ -4,7 +4,8 @@ import Groundwork
 /// How far a value can be trusted.
 public enum Quality: String, Sendable {
     case good
-    /// Read without an error, but implausible, or the part's known value before its first measurement.
+    /// Read without an error, but implausible, or the part's known value before its first measurement, or a number that
+    /// nothing converts to the sensor's unit.
     case uncertain
     /// The sensor failed; there is no value.
     case bad

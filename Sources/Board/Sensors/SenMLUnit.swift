@@ -11,16 +11,28 @@ public enum SenMLUnit: String, Sendable, CaseIterable {
     case lux = "lx"
     case hertz = "Hz"
     case metre = "m"
+    case metresPerSecond = "m/s"
     case metresPerSquareSecond = "m/s2"
+    case radian = "rad"
+    case degree = "deg"
     case radiansPerSecond = "rad/s"
     case tesla = "T"
     case ohm = "Ohm"
+    case farad = "F"
+    case siemensPerMetre = "S/m"
     case perMinute = "1/min"
     case partsPerMillion = "ppm"
+    case microgramsPerCubicMetre = "ug/m3"
+    case acidity = "pH"
+    /// Signal strength, in decibels relative to a milliwatt.
+    case decibelMilliwatts = "dBm"
     case byte = "B"
     case second = "s"
     /// Part of a whole, 0 to 1.
     case ratio = "/"
+    /// Part of a whole, 0 to 100.
+    case percent = "%"
+    /// A plain number.
     case count = "count"
 
     /// The range that a working sensor can measure; a value outside is of uncertain quality.
@@ -29,6 +41,16 @@ public enum SenMLUnit: String, Sendable, CaseIterable {
         case .celsius: -273.15...10_000
         case .relativeHumidity: 0...100
         default: -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
+        }
+    }
+
+    /// Values are rounded to a multiple of one over this: further digits are arithmetic noise.
+    var stepsPerUnit: Double {
+        switch self {
+        case .volt, .ampere, .siemensPerMetre: 1e9
+        case .tesla: 1e12
+        case .farad: 1e15
+        default: 1e6
         }
     }
 }

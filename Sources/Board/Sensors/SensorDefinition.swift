@@ -2,15 +2,18 @@
 public struct SensorDefinition: Sendable, Equatable {
     /// Where the kernel provides the value.
     public enum Source: Sendable, Equatable {
-        /// `/sys/class/hwmon/hwmon*` by its `name`, first of these found; `channel` such as `temp1`. `bus`
-        /// distinguishes several devices of one name: it is the device's name on its bus, such as `1-0048`.
+        /// `/sys/class/hwmon/hwmon*` by its `name`, first of these found; `channel` is a ``HwmonChannel``, such as
+        /// `temp1`. `bus` distinguishes several devices of one name: it is the device's name on its bus, such as
+        /// `1-0048`.
         case hwmon(devices: [String], channel: String, bus: String?)
-        /// `/sys/bus/iio/devices/iio:device*` by its `name`; `channel` such as `temp` or `voltage0`.
+        /// `/sys/bus/iio/devices/iio:device*` by its `name`; `channel` is an ``IIOChannel``, such as `temp` or
+        /// `voltage0`.
         case iio(devices: [String], channel: String, bus: String?)
-        /// `/sys/class/thermal/thermal_zone*` by its `type`.
+        /// `/sys/class/thermal/thermal_zone*` by its `type`, first of these found.
         case thermal(zones: [String])
-        /// `/sys/bus/w1/devices/ID`, a thermometer by its family and serial number, such as `28-0000d0a7b001`.
-        case oneWire(device: String)
+        /// `/sys/bus/w1/devices/ID`, a thermometer by its family and serial number, such as `28-0000d0a7b001`, first of
+        /// these found.
+        case oneWire(devices: [String])
         case system(SystemMetric)
     }
 
@@ -24,6 +27,12 @@ public struct SensorDefinition: Sendable, Equatable {
         case diskFree(path: String)
         /// Since the start of the kernel, in seconds.
         case uptime
+        /// How much of the time since the last reading the processors were busy, in percent.
+        case processor
+        /// In dBm, of the first of these interfaces that is there; without a name of the first that the kernel lists.
+        case wirelessSignal(interfaces: [String])
+        /// Whether a Raspberry Pi slows its processor, because of its supply or its temperature: 0 or 1.
+        case throttled
     }
 
     public let name: String
@@ -63,10 +72,10 @@ public struct SensorDefinition: Sendable, Equatable {
         self.isOptional = isOptional
     }
 
-    /// The value in ``unit`` of the driver's number, to six decimals: further digits are arithmetic noise.
+    /// The value in ``unit`` of the driver's number, without digits that are arithmetic noise.
     func value(ofRaw raw: Double) -> Double {
         let value = raw / divisor * scale + offset
-        let rounded = (value * 1e6).rounded() / 1e6
+        let rounded = (value * unit.stepsPerUnit).rounded() / unit.stepsPerUnit
         return rounded.isFinite ? rounded : value
     }
 }

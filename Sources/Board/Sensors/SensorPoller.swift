@@ -128,7 +128,8 @@ public final actor SensorPoller {
             sensors[index].hasResponded = true
             sensors[index].counts.taken += 1
             reading = Reading(of: definition, value, at: time)
-        case .failure(.sensorAbsent) where definition.isOptional && !sensors[index].hasResponded: return nil
+        case .failure(let error) where error.isAbsence && definition.isOptional && !sensors[index].hasResponded:
+            return nil
         case .failure(let error):
             sensors[index].counts.failed += 1
             if sensors[index].failure == nil {

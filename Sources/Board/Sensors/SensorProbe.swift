@@ -1,6 +1,3 @@
-import Glibc
-import Groundwork
-
 /// The value of a sensor, in the unit of its definition.
 struct SensorValue: Equatable {
     let value: Double
@@ -13,88 +10,120 @@ struct SensorValue: Equatable {
 /// Reading blocks for as long as the part takes to measure: 0.75 s for a DS18B20 at 12 bits.
 struct SensorProbe {
     let definition: SensorDefinition
-    private let machine: Machine
+    private let files: DriverFiles
+    /// Of the device that was read last.
     private var folder: String?
+    /// The file that was read last.
+    private var file: String?
+    private var processor = ProcessorUse()
 
     init(_ definition: SensorDefinition, on machine: Machine) {
         self.definition = definition
-        self.machine = machine
+        files = DriverFiles(sensor: definition.name, machine: machine)
+    }
+
+    /// A number as the driver counts, and whether its unit is known.
+    private struct RawValue {
+        let number: Double
+        var isScaled = true
     }
 
     /// - Throws: a ``BoardError`` about a sensor.
     mutating func read() throws(BoardError) -> SensorValue {
-        let raw = try readRaw()
-        let value = definition.value(ofRaw: raw)
+        let raw: RawValue
+        do throws(BoardError) {
+            raw = try readRaw()
+        } catch {
+            guard error.isAbsence, let file else { throw error }
+            throw BoardError.sensorVanished(sensor: definition.name, path: file)
+        }
+        let value = definition.value(ofRaw: raw.number)
         return SensorValue(value: value, quality: isSuspect(raw, value) ? .uncertain : .good)
     }
 
-    private func isSuspect(_ raw: Double, _ value: Double) -> Bool {
+    private func isSuspect(_ raw: RawValue, _ value: Double) -> Bool {
         // A DS18B20 holds 85 °C from its power-up to the end of its first measurement (its data sheet, "Temperature
         // Register").
-        if case .oneWire = definition.source, raw == 85_000 { return true }
-        return !definition.unit.plausible.contains(value)
+        if case .oneWire = definition.source, raw.number == 85_000 { return true }
+        return !raw.isScaled || isUnconverted || !definition.unit.plausible.contains(value)
     }
 
-    private mutating func readRaw() throws(BoardError) -> Double {
+    /// Whether the driver's number is in another unit than the definition says, which has no scale that converts it.
+    private var isUnconverted: Bool {
+        guard let own = definition.source.quantity?.unit, own != .count, definition.unit != .count else { return false }
+        return own != definition.unit && definition.scale == 1
+    }
+
+    private mutating func readRaw() throws(BoardError) -> RawValue {
         switch definition.source {
-        case .system(let metric): return try metric.read(for: definition.name, on: machine)
-        case .oneWire(let device): return try number(in: "/sys/bus/w1/devices/\(device)/temperature")
+        case .system(let metric): return RawValue(number: try metric.read(from: files, &processor))
+        case .oneWire(let devices):
+            return RawValue(number: try number(in: devices.map { "/sys/bus/w1/devices/\($0)/temperature" }))
         case .thermal(let zones):
-            return try number(in: "\(try locate(zones, in: .thermal, bus: nil))/temp")
-        case .hwmon(let devices, let channel, let bus):
-            return try number(in: "\(try locate(devices, in: .hwmon, bus: bus))/\(channel)_input")
-        case .iio(let devices, let channel, let bus):
-            return try readIIO("\(try locate(devices, in: .iio, bus: bus))/in_", channel)
+            return RawValue(number: try number(in: ["\(try locate(zones, in: .thermal, bus: nil))/temp"]))
+        case .hwmon(let devices, let name, let bus):
+            let folder = try locate(devices, in: .hwmon, bus: bus)
+            let channel = HwmonChannel(name)
+            guard let number = try numberIfThere(in: "\(folder)/\(channel.file)") else {
+                throw channelAbsent(name, of: .hwmon, in: folder, present: HwmonChannel.name(ofFile:))
+            }
+            return RawValue(number: number)
+        case .iio(let devices, let name, let bus):
+            return try readIIO(try locate(devices, in: .iio, bus: bus), IIOChannel(name))
         }
     }
 
-    /// A processed value, or a raw one with its offset and scale: `(raw + offset) * scale`. Channels of one kind may
-    /// share those two.
-    private func readIIO(_ stem: String, _ channel: String) throws(BoardError) -> Double {
-        if let value = try numberIfThere(in: "\(stem)\(channel)_input") { return value }
-        let raw = try number(in: "\(stem)\(channel)_raw")
-        let kind = Quantity.kind(of: channel)
-        let scale = try firstNumber(in: ["\(stem)\(channel)_scale", "\(stem)\(kind)_scale"]) ?? 1
-        let offset = try firstNumber(in: ["\(stem)\(channel)_offset", "\(stem)\(kind)_offset"]) ?? 0
-        return (raw + offset) * scale
+    /// A processed value, or a raw one with its offset and scale: `(raw + offset) * scale`.
+    private mutating func readIIO(_ folder: String, _ channel: IIOChannel) throws(BoardError) -> RawValue {
+        if let value = try numberIfThere(in: "\(folder)/\(channel.processedFile)") { return RawValue(number: value) }
+        guard let raw = try numberIfThere(in: "\(folder)/\(channel.rawFile)") else {
+            throw channelAbsent(channel.name, of: .iio, in: folder, present: IIOChannel.name(ofFile:))
+        }
+        func attribute(_ name: String) throws(BoardError) -> Double? {
+            try files.firstNumber(in: channel.files(of: name).map { "\(folder)/\($0)" })?.number
+        }
+        let scale = try attribute("scale")
+        let offset = try attribute("offset") ?? 0
+        // A scale that was rounded to nothing is none.
+        let isScaled = scale.map { $0 != 0 } ?? mayBeUnscaled(channel)
+        return RawValue(number: (raw + offset) * (scale ?? 1), isScaled: isScaled)
     }
 
-    // MARK: finding
-
-    /// The kernel's classes in which a device is found by its name, as its number is a matter of chance.
-    private enum DeviceClass {
-        case hwmon, iio, thermal
-
-        var folder: String {
-            switch self {
-            case .hwmon: "/sys/class/hwmon"
-            case .iio: "/sys/bus/iio/devices"
-            case .thermal: "/sys/class/thermal"
-            }
-        }
-        var prefix: String {
-            switch self {
-            case .hwmon: "hwmon"
-            case .iio: "iio:device"
-            case .thermal: "thermal_zone"
-            }
-        }
-        var nameFile: String { self == .thermal ? "type" : "name" }
-        var noun: String {
-            switch self {
-            case .hwmon: "hwmon device"
-            case .iio: "IIO device"
-            case .thermal: "thermal zone"
-            }
-        }
+    /// Whether a raw number is what the definition asks for: it is one of a type without a unit, or the definition
+    /// wants the count or has the scale itself.
+    private func mayBeUnscaled(_ channel: IIOChannel) -> Bool {
+        let wantsCount = definition.unit == .count && channel.quantity?.unit != .count
+        return channel.isUnitless || wantsCount || definition.scale != 1
     }
 
+    // MARK: files
+
+    /// The number in the first of these files that is there.
+    private mutating func number(in paths: [String]) throws(BoardError) -> Double {
+        guard let found = try files.firstNumber(in: paths) else {
+            throw BoardError.sensorAbsent(sensor: definition.name, place: paths.joined(separator: " or "))
+        }
+        file = found.path
+        return found.number
+    }
+
+    private mutating func numberIfThere(in path: String) throws(BoardError) -> Double? {
+        guard let number = try files.numberIfThere(in: path) else { return nil }
+        file = path
+        return number
+    }
+
+    /// The folder of the first of these devices that is there.
     private mutating func locate(_ names: [String], in kind: DeviceClass, bus: String?) throws(BoardError) -> String {
+        let machine = files.machine
+        func isOn(_ folder: String) -> Bool { bus.map { kind.isOn($0, folder, on: machine) } ?? true }
         // Checked each time: the number may belong to another device by now.
-        if let folder, let name = self.name(of: folder, kind), names.contains(name), isOn(bus, folder) { return folder }
-        let folders = machine.names(in: kind.folder, startingWith: kind.prefix).map { "\(kind.folder)/\($0)" }
+        if let folder, let name = kind.name(of: folder, on: machine), names.contains(name), isOn(folder) {
+            return folder
+        }
+        let folders = kind.folders(on: machine)
         for name in names {
-            if let found = folders.first(where: { self.name(of: $0, kind) == name && isOn(bus, $0) }) {
+            if let found = folders.first(where: { kind.name(of: $0, on: machine) == name && isOn($0) }) {
                 folder = found
                 return found
             }
@@ -104,55 +133,13 @@ struct SensorProbe {
         throw BoardError.sensorAbsent(sensor: definition.name, place: place)
     }
 
-    private func name(of folder: String, _ kind: DeviceClass) -> String? {
-        let path = machine.path("\(folder)/\(kind.nameFile)")
-        guard let bytes = try? BoundedFile.read(path, limit: 256) else { return nil }
-        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    }
-
-    /// Whether the device of a class folder has this name on its bus.
-    private func isOn(_ bus: String?, _ folder: String) -> Bool {
-        guard let bus else { return true }
-        // A hwmon folder links to its device; an IIO device is itself a folder inside its device's.
-        for link in ["\(folder)/device", "\(folder)/.."] {
-            guard let resolved = realpath(machine.path(link), nil) else { continue }
-            defer { free(resolved) }
-            if String(cString: resolved).split(separator: "/").last.map(String.init) == bus { return true }
-        }
-        return false
-    }
-
-    // MARK: reading
-
-    private func number(in path: String) throws(BoardError) -> Double {
-        guard let number = try numberIfThere(in: path) else {
-            throw BoardError.sensorAbsent(sensor: definition.name, place: path)
-        }
-        return number
-    }
-
-    private func firstNumber(in paths: [String]) throws(BoardError) -> Double? {
-        for path in paths {
-            if let number = try numberIfThere(in: path) { return number }
-        }
-        return nil
-    }
-
-    private func numberIfThere(in path: String) throws(BoardError) -> Double? {
-        let bytes: [UInt8]
-        do {
-            bytes = try BoundedFile.read(machine.path(path), limit: DriverNumber.limit)
-        } catch .system(Errno(ENOENT)), .system(Errno(ENODEV)) {
-            return nil
-        } catch .tooLong(let limit) {
-            throw BoardError.sensorMalformed(sensor: definition.name, path: path, text: "more than \(limit) bytes")
-        } catch {
-            throw BoardError.sensorUnreadable(sensor: definition.name, path: path, reason: error.description)
-        }
-        guard !DriverNumber.isBlank(bytes) else { throw BoardError.sensorSilent(sensor: definition.name, path: path) }
-        guard let number = DriverNumber.parse(bytes) else {
-            throw BoardError.sensorMalformed(sensor: definition.name, path: path, text: DriverNumber.excerpt(bytes))
-        }
-        return number
+    /// - Parameter present: the channel of a file, if it has a value.
+    private func channelAbsent(
+        _ channel: String, of kind: DeviceClass, in folder: String, present: (String) -> String?
+    ) -> BoardError {
+        let name = kind.name(of: folder, on: files.machine) ?? folder
+        return BoardError.channelAbsent(
+            sensor: definition.name, device: "\(kind.noun) \(name)", channel: channel,
+            present: files.machine.names(in: folder).compactMap(present))
     }
 }
