@@ -72,6 +72,30 @@ struct SensorPollerTests {
         }
     }
 
+    @Test("the sensor poller reads a part that fails again within seconds, and sends the value that was due")
+    func passing() async throws {
+        let poller = poller(pipe())
+        let events = poller.events.subscribe()
+        var samples = poller.samples.subscribe().makeAsyncIterator()
+        try await polling(poller) {
+            _ = await samples.next()
+            try tree.write("", to: wire)
+            await clock.moveToSleeper()
+            #expect(await clock.sleeper() == clock.now + .seconds(2))
+            await clock.moveToSleeper()
+            #expect(await clock.sleeper() == clock.now + .seconds(4))
+            try tree.write("21000\n", to: wire)
+            await clock.moveToSleeper()
+            #expect(await samples.next()?.readings.map(\.value) == [21])
+            // Back on the grid, six seconds after a point of it.
+            #expect(await clock.sleeper() == clock.now + .seconds(4))
+            #expect(await poller.counts().map(\.failed) == [2])
+            #expect(await poller.failing().isEmpty)
+        }
+        poller.events.finish()
+        for await event in events { Issue.record("\(event)") }
+    }
+
     @Test("the sensor poller reports a failing sensor once, retries it less often, and reports its recovery")
     func failure() async throws {
         let poller = poller(pipe())
@@ -80,7 +104,7 @@ struct SensorPollerTests {
         try await polling(poller) {
             _ = await samples.next()
             try tree.write("", to: wire)
-            await clock.moveToSleeper()
+            for _ in 0...PollingSchedule.soon.count { await clock.moveToSleeper() }
             let error = BoardError.sensorSilent(sensor: "pipe", path: wire)
             #expect(await events.next() == .failed(sensor: "pipe", error))
             let bad = try #require(await samples.next()?.readings.first)
@@ -127,7 +151,7 @@ struct SensorPollerTests {
             await clock.moveToSleeper()
             #expect(await samples.next()?.readings.map(\.name) == ["pipe"])
             try tree.remove(wire)
-            await clock.moveToSleeper()
+            for _ in 0...PollingSchedule.soon.count { await clock.moveToSleeper() }
             #expect(await samples.next()?.readings.map(\.quality) == [.bad])
             var iterator = events.makeAsyncIterator()
             #expect(await iterator.next() == .failed(sensor: "pipe", .sensorVanished(sensor: "pipe", path: wire)))

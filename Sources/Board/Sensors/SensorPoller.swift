@@ -89,7 +89,10 @@ public final actor SensorPoller {
             for (item, result) in zip(due, results) {
                 switch result {
                 case .success: schedule.recordSuccess(item.index, at: now)
-                case .failure: schedule.recordFailure(item.index, at: now)
+                case .failure(let error):
+                    sensors[item.index].counts.failed += 1
+                    let mayPass = mayPass(error, of: sensors[item.index])
+                    guard schedule.recordFailure(item.index, at: now, mayPass: mayPass) == .down else { continue }
                 }
                 guard let reading = take(result, from: item.index, time) else { continue }
                 if sensors[item.index].policy.shouldSend(reading.value, reading.quality, at: item.at) {
@@ -117,6 +120,12 @@ public final actor SensorPoller {
         sensors.count { $0.definition.isOptional && !$0.hasResponded && $0.failure == nil }
     }
 
+    /// Whether reading the sensor again within seconds may succeed: not if its driver hangs, or if there never was one.
+    private func mayPass(_ error: BoardError, of sensor: Sensor) -> Bool {
+        if case .sensorStalled = error { return false }
+        return sensor.hasResponded || !error.isAbsence
+    }
+
     /// Records a sensor's result and reports a change of its health; `nil` while an optional part is absent.
     private func take(_ result: Result<SensorValue, BoardError>, from index: Int, _ time: Date) -> Reading? {
         let definition = sensors[index].definition
@@ -131,7 +140,6 @@ public final actor SensorPoller {
         case .failure(let error) where error.isAbsence && definition.isOptional && !sensors[index].hasResponded:
             return nil
         case .failure(let error):
-            sensors[index].counts.failed += 1
             if sensors[index].failure == nil {
                 sensors[index].failure = Failure(sensor: definition.name, error: error, since: time)
                 events.send(.failed(sensor: definition.name, error))
