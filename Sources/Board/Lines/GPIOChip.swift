@@ -4,10 +4,12 @@ import Groundwork
 
 /// An open GPIO chip. Closed with its owner.
 struct GPIOChip: ~Copyable {
+    /// As the definition names it: its label, or the path of its device.
     let label: String
     let handle: OpaquePointer
 
-    /// Opens the chip with this label: the chip's number depends on the kernel's version and on chance.
+    /// Opens the chip with this label, or of the device at this path where it begins with a slash: the chip's number
+    /// depends on the kernel's version and on chance.
     ///
     /// - Throws: ``BoardError/chipAbsent(label:present:)``, ``BoardError/chipForbidden(path:)`` or
     ///   ``BoardError/lineFailed(operation:chip:reason:)``
@@ -21,7 +23,7 @@ struct GPIOChip: ~Copyable {
             if error == EACCES || error == EPERM { forbidden = path }
             guard error == 0, let handle = opened else { continue }
             let found = Self.label(of: handle)
-            if found == label {
+            if label.hasPrefix("/") ? Self.isOf(label, name, on: machine) : found == label {
                 self.label = label
                 self.handle = handle
                 return
@@ -63,6 +65,15 @@ struct GPIOChip: ~Copyable {
         }
         guard state.is_used else { return nil }
         return withUnsafeBytes(of: &state.consumer) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    /// Whether a chip is the one of a device, such as `/sys/devices/platform/soc/fe200000.gpio`. Several chips can have
+    /// one label, as expanders of one type have.
+    static func isOf(_ device: String, _ chip: String, on machine: Machine) -> Bool {
+        // The chip is a folder inside its device's, and its number is no part of the device's path.
+        guard let wanted = machine.resolved(device) else { return false }
+        let link = "/sys/bus/gpio/devices/\(chip)"
+        return machine.resolved("\(link)/..") == wanted || machine.resolved(link) == wanted
     }
 
     private static func label(of handle: OpaquePointer) -> String {

@@ -25,8 +25,8 @@ public enum LineBias: String, Sendable, CaseIterable {
 /// A button or an LED of a board.
 public struct LineDefinition: Sendable, Equatable {
     public enum Place: Sendable, Equatable {
-        /// A line of the GPIO chip with this label. A label stays what it is where a chip's number changes with the
-        /// kernel.
+        /// A line of the GPIO chip with this label, or of the device at this path. Both stay what they are where a
+        /// chip's number changes with the kernel.
         case gpio(chip: String, line: LineSelector)
         /// A key of the first of these input devices that is there, such as `gpio-keys`; without a code any key but
         /// those that end or suspend the machine.
