@@ -22,6 +22,16 @@ struct BoardCatalogTests {
         for name in catalog.names { #expect(try catalog.definition(named: name).name == name) }
     }
 
+    @Test("the recipes that docs have for parts are definitions")
+    func recipes() throws {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../docs/sensors.md")
+        let recipes = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```toml\n").dropFirst()
+            .map { $0.components(separatedBy: "```")[0] }
+        #expect(recipes.count >= 6)
+        for recipe in recipes { _ = try BoardDefinition(toml: "title = \"t\"\n" + recipe, path: "recipe.toml") }
+    }
+
     @Test(
         "the board catalog recognizes a board by its device tree's model",
         arguments: [

@@ -22,7 +22,7 @@ import reference_settings
 RECORDS = ("CHANGELOG.md", "docs/decisions/", "docs/protocols/")
 
 # Pages whose blocks of TOML are definitions of boards, not settings.
-BOARDS = ("Config/board-definitions.md",)
+BOARDS = ("Config/board-definitions.md", "docs/sensors.md")
 
 # What a page loads when it is opened.
 ELSEWHERE = re.compile(r"""<(?:script|img|iframe|link(?! rel="canonical"))[^>]* (?:src|href)=["']?(?:https?:)?//[^"' >]*""")
