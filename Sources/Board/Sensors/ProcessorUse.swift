@@ -10,9 +10,12 @@ struct ProcessorUse {
     ///   if no tick has passed; `nil` if the content is not as expected.
     mutating func percent(after stat: [UInt8]) -> Double? {
         let words = stat.prefix { $0 != UInt8(ascii: "\n") }.split(separator: UInt8(ascii: " "))
-        let ticks = words.dropFirst().prefix(8).compactMap { DriverNumber.parse($0) }
-        guard words.first?.elementsEqual("cpu".utf8) == true, ticks.count >= 5 else { return nil }
+        let states = words.dropFirst().prefix(8)
+        let ticks = states.compactMap { DriverNumber.parse($0) }
         let total = ticks.reduce(0, +)
+        guard words.first?.elementsEqual("cpu".utf8) == true, ticks.count == states.count, ticks.count >= 5,
+            total.isFinite
+        else { return nil }
         // Waiting for a disk is idle time too.
         let busy = total - ticks[3] - ticks[4]
         let passed = total - last.total

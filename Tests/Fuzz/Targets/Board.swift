@@ -34,6 +34,22 @@ extension FuzzTarget {
                 "whole numbers are read")
             return .accepted
         },
+        FuzzTarget(name: "wireless-signal") { bytes throws(Violation) in
+            let found = WirelessSignal.parse(bytes)
+            for (name, signal) in found {
+                try require(!name.isEmpty, "an interface has a name")
+                guard case .level(let level) = signal else { continue }
+                try require(level < 0 && level > -256, "a level is one in dBm")
+            }
+            return found.isEmpty ? .refused : .accepted
+        },
+        FuzzTarget(name: "processor-use") { bytes throws(Violation) in
+            var use = ProcessorUse()
+            guard let first = use.percent(after: bytes) else { return .refused }
+            try require((0...100).contains(first), "a share is one of the whole")
+            try require(use.percent(after: bytes) == first, "without a tick the share is as before")
+            return .accepted
+        },
         FuzzTarget(name: "key-events") { bytes throws(Violation) in
             guard let events = KeyEvent.all(in: bytes) else { return .refused }
             try require(events.count * KeyEvent.byteCount == bytes.count, "no byte is left out")
