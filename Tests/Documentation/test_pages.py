@@ -73,7 +73,7 @@ class TheChecks(unittest.TestCase):
             "[part](#a-part) `latchkey status`\n")
 
     def faults(self, text):
-        return make.faults(TEXTS | {"docs/sensors.md": text}, FACTS, of=["docs/sensors.md"])[0]
+        return make.faults(TEXTS | {"docs/messages.md": text}, FACTS, of=["docs/messages.md"])[0]
 
     def test_find_nothing_on_a_good_page(self):
         self.assertEqual(self.faults(self.GOOD), [])
