@@ -91,33 +91,31 @@ struct ButtonServiceTests {
     }
 
     /// Waits for a press that unlocks.
-    private func unlocking(_ presence: ButtonPresence) async -> Task<Void, any Error> {
-        let task = Task { try await presence.wait(for: .seconds(60)) }
-        while !presence.isAwaited, !Task.isCancelled { await Task.yield() }
+    private func unlocking(_ desk: ConsentDesk) async -> Task<PressOutcome, Never> {
+        let (waits, wait) = AsyncStream.makeStream(of: Void.self)
+        let task = Task { await desk.awaitPress(patience: .seconds(60)) { wait.finish() } }
+        for await _ in waits {}
         return task
     }
 
     @Test("a press goes to whoever unlocks a session, and then does not begin to share")
     func unlocks() async throws {
         try await withBench { bench in
-            let waiting = await unlocking(bench.agent.lockPresence)
+            let waiting = await unlocking(bench.agent.nearby.desk)
             await bench.tap()
-            try await waiting.value
+            #expect(await waiting.value == .pressed)
             #expect(bench.agent.lastTrouble == nil)
         }
     }
 
-    @Test("a press goes to a question for consent first, and then unlocks nothing")
-    func asksFirst() async throws {
+    @Test("a press while a device asks and a session is to be unlocked does neither")
+    func choosesNeither() async throws {
         try await withBench { bench in
-            let presence = bench.agent.lockPresence
-            let waiting = await unlocking(presence)
+            let waiting = await unlocking(bench.agent.nearby.desk)
             let asking = await bench.ask()
             await bench.tap()
-            #expect(await asking.value.decision == .granted(by: .button))
-            #expect(presence.isAwaited)
-            waiting.cancel()
-            await #expect(throws: CancellationError.self) { try await waiting.value }
+            #expect(await asking.value.decision == .ambiguous)
+            #expect(await waiting.value == .ambiguous)
         }
     }
 

@@ -25,7 +25,6 @@ public final actor Agent {
     nonisolated let board: BoardParts
     nonisolated let network = NetworkWatch()
     nonisolated let prompts = PromptDesk()
-    nonisolated let lockPresence = ButtonPresence()
     nonisolated let nearby: Nearby
     nonisolated let browserLogIns = BrowserLogIns()
     nonisolated let console: ConsoleServer

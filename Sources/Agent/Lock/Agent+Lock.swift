@@ -5,6 +5,7 @@ import Groundwork
 import LocalAPI
 import Messaging
 import Prompts
+import Proximity
 
 /// Locks and unlocks sessions of users, with what proves that a person is there.
 extension Agent {
@@ -34,7 +35,7 @@ extension Agent {
     ///   - date: when the user logged in whose session is to be unlocked; `nil` for the one that is locked now.
     ///   - answerers: who may give the PIN, if a login by M-Pin is required.
     ///   - step: called with each question and answer.
-    ///   - onWait: called before a press of the button is waited for.
+    ///   - onWait: called when a press of the button is waited for.
     /// - Returns: whether this call has unlocked it.
     /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, `MPinError`, what the vault throws
     nonisolated func unlock(
@@ -49,8 +50,7 @@ extension Agent {
         try await session.requireUnlockDue(configuration.unlockPolicy)
         if configuration[LockFeature.needsButton] {
             try checkButton()
-            onWait()
-            try await lockPresence.wait(for: .seconds(configuration.proximity.consentSeconds))
+            try await awaitPress(onWait)
         }
         if let person = try await personForUnlocking() {
             _ = try await logInByMPinPrompted(person, MPinWish(), answerers: answerers, step: step)
@@ -69,6 +69,20 @@ extension Agent {
     /// - Throws: ``SessionLockError/noButton``
     private nonisolated func checkButton() throws {
         guard !configuration[LockFeature.needsButton] || board.button != nil else { throw SessionLockError.noButton }
+    }
+
+    /// - Throws: ``SessionLockError``, `CancellationError`
+    private nonisolated func awaitPress(_ onWait: @Sendable () -> Void) async throws {
+        let patience = Duration.seconds(configuration.proximity.consentSeconds)
+        switch await nearby.desk.awaitPress(patience: patience, onWait: onWait) {
+        case .pressed: return
+        case .refused: throw SessionLockError.buttonRefused
+        case .ambiguous: throw SessionLockError.buttonAmbiguous
+        case .busy: throw SessionLockError.buttonBusy
+        case .notPressed:
+            try Task.checkCancellation()
+            throw SessionLockError.buttonNotPressed
+        }
     }
 
     // MARK: By prompts

@@ -50,10 +50,7 @@ struct ButtonService: Sendable {
                 case .pressed(let time):
                     waiting?.cancel()
                     if taps.watched(until: time) { tap.yield() }
-                    // A question of a nearby device comes first: it may not be answered by mistake.
-                    let isAsked = await desk.hasAsked(since: time)
-                    let unlocks = !isAsked && agent.lockPresence.pressed()
-                    taps.pressed(at: time, isAsked: isAsked || unlocks)
+                    taps.pressed(at: time, isAsked: await desk.hasAsked(since: time))
                     await desk.buttonFound()
                     await desk.buttonPressed(at: time)
                 case .foundDown(let time):

@@ -13,6 +13,10 @@ public enum SessionLockError: Explained, Equatable {
     case noButton
     /// Nobody pressed the button in time.
     case buttonNotPressed
+    /// The button was held for long, or pressed twice.
+    case buttonRefused
+    /// The button was pressed while a device nearby asked for consent too.
+    case buttonAmbiguous
     /// Another request waits for a press of the button already.
     case buttonBusy
     case passcodeInvalid
@@ -50,6 +54,15 @@ public enum SessionLockError: Explained, Equatable {
             Explanation(
                 "lock.button-not-pressed", .denied, "nobody pressed the board's button in time",
                 remedy: "try again, and press it when asked")
+        case .buttonRefused:
+            Explanation(
+                "lock.button-refused", .denied, "the board's button was held for long or pressed twice, which refuses",
+                remedy: "try again, and press it once, for less than a second")
+        case .buttonAmbiguous:
+            Explanation(
+                "lock.button-ambiguous", .denied,
+                "the board's button was pressed while a device nearby asked for consent, so the press counts for neither",
+                remedy: "see who asks: latchkey consent; answer that, and try again")
         case .buttonBusy:
             Explanation(
                 "lock.button-busy", .busy, "another request to unlock a session waits for a press of the button",
@@ -83,8 +96,8 @@ public enum SessionLockError: Explained, Equatable {
     private static let unlock = "unlock it: latchkey unlock; or give it up: latchkey lock --remove"
 
     public static let examples: [SessionLockError] = [
-        .locked(userName: "NAME"), .messagesLocked, .noIDToken, .noButton, .buttonNotPressed, .buttonBusy,
-        .passcodeInvalid, .passcodesDiffer, .passcodeWrong(attemptsLeft: 2), .attemptsUsedUp, .tooSoon(seconds: 30),
+        .locked(userName: "NAME"), .messagesLocked, .noIDToken, .noButton, .buttonNotPressed, .buttonRefused,
+        .buttonAmbiguous, .buttonBusy, .passcodeInvalid, .passcodesDiffer, .passcodeWrong(attemptsLeft: 2), .attemptsUsedUp, .tooSoon(seconds: 30),
         .sessionEnded,
     ]
 }

@@ -8,7 +8,8 @@ import Prompts
 ///
 /// A button press does not say which device it means. So it grants only if a question has been the only one for a
 /// while: a person who sees one device asking, and presses, must not authorize another one that came first or took its
-/// place.
+/// place. Whoever waits for a press that proves that a person is there (``awaitPress(patience:onWait:)``) counts as a
+/// question, too.
 public actor ConsentDesk {
     private struct Waiting {
         let request: ConsentRequest
@@ -23,12 +24,15 @@ public actor ConsentDesk {
 
     private let settings: Settings
     private let prompts: PromptDesk
-    private let clock: any ProximityClock
+    let clock: any ProximityClock
     private let events: Broadcast<ProximityEvent>
     private let audit: @Sendable (AuditRecord) async throws -> Void
     private var rate: RequestRate
     private var gestures: ButtonGestures
     private var line: [Waiting] = []
+    /// Whoever waits for a press that proves that a person is at the board.
+    var presence: Presence?
+    var lastPresence = 0
     private var askedUntil: Duration?
     private var meaning: PressMeaning
     private var answered: AnsweredSessions
@@ -56,6 +60,9 @@ public actor ConsentDesk {
 
     /// The waiting questions; the first one is being asked.
     public var pending: [ConsentRequest] { line.map(\.request) }
+
+    /// How many could be meant by a press.
+    var questions: Int { line.count + (presence == nil ? 0 : 1) }
 
     /// The light that the board's LED has to show; `nil` while there is no question.
     public var light: ConsentLight? { line.isEmpty ? nil : meaning.isClear ? .waiting : .ambiguous }
@@ -106,7 +113,7 @@ public actor ConsentDesk {
     /// Notes that a requester was turned away without a question: a person who presses the button now may mean that
     /// one.
     public func noteTurnedAway() {
-        if !line.isEmpty { becomeAmbiguous() }
+        if questions > 0 { becomeAmbiguous() }
     }
 
     /// Refuses all waiting questions and requests the end of sharing.
@@ -158,8 +165,8 @@ public actor ConsentDesk {
     }
     public func buttonFound() { carryOut(gestures.found()) }
 
-    /// Whether there was a question at any time since `time`.
-    public func hasAsked(since time: Duration) -> Bool { !line.isEmpty || meaning.hasSeenQuestion(since: time) }
+    /// Whether there was a question, or a wait for a press, at any time since `time`.
+    public func hasAsked(since time: Duration) -> Bool { questions > 0 || meaning.hasSeenQuestion(since: time) }
 
     /// Why the button cannot answer at present.
     public var buttonFault: ButtonFault? { gestures.fault }
@@ -169,7 +176,9 @@ public actor ConsentDesk {
             switch outcome {
             case .grant: answerByButton(.granted(by: .button), ifAmbiguous: .ambiguous)
             case .refuse: answerByButton(.refused(by: .button), ifAmbiguous: .refused(by: .button))
-            case .endSharing: endSharing(by: .button)
+            case .endSharing:
+                endPresence(as: .refused)
+                endSharing(by: .button)
             case .fault(let fault): events.send(.buttonFault(fault))
             case .recovered: events.send(.buttonRecovered)
             }
@@ -182,21 +191,23 @@ public actor ConsentDesk {
     private func answerByButton(_ decision: ConsentDecision, ifAmbiguous other: ConsentDecision) {
         guard !meaning.isClear else {
             if let asked = line.first { settle(asked.request.id, decision) }
+            endPresence(as: decision.isGranted ? .pressed : .refused)
             return
         }
+        endPresence(as: decision.isGranted ? .ambiguous : .refused)
         // From the end, so that none of the others is presented meanwhile.
         for request in pending.reversed() { settle(request.id, other) }
     }
 
-    private func becomeAmbiguous() {
-        if meaning.becomeAmbiguous(at: clock.now) { events.send(.consentAmbiguous(waiting: line.count)) }
+    func becomeAmbiguous() {
+        if meaning.becomeAmbiguous(at: clock.now) { events.send(.consentAmbiguous(waiting: questions)) }
         setAlarm()
     }
 
     /// Lets a press that begins from now on answer the only remaining question.
     private func becomeClear(at now: Duration) {
-        guard meaning.becomeClear(at: now, waiting: line.count), let asked = line.first else { return }
-        events.send(.consentUnambiguous(asked.request))
+        guard meaning.becomeClear(at: now, waiting: questions), questions > 0 else { return }
+        if let asked = line.first { events.send(.consentUnambiguous(asked.request)) }
         carryOut(gestures.ask(at: now))
     }
 
@@ -233,18 +244,28 @@ public actor ConsentDesk {
 
     /// Asks the first question of the queue.
     private func present() {
-        let now = clock.now
-        let isAmbiguous = meaning.begin(at: now, waiting: line.count)
-        guard let asked = line.first else {
-            askedUntil = nil
-            setAlarm()
-            return
+        askedUntil = nil
+        if let asked = line.first {
+            askedUntil = clock.now + settings.patience
+            prompts.show(asked.request.id, timeLeft: settings.patience)
+            events.send(.consentAsked(asked.request))
         }
-        askedUntil = now + settings.patience
-        prompts.show(asked.request.id, timeLeft: settings.patience)
-        events.send(.consentAsked(asked.request))
+        beginPress()
+    }
+
+    /// Lets a press from now on answer what waits, if it is the only one.
+    func beginPress() {
+        let now = clock.now
+        let isAmbiguous = meaning.begin(at: now, waiting: questions)
+        guard questions > 0 else { return setAlarm() }
         if isAmbiguous { becomeAmbiguous() }
         carryOut(gestures.ask(at: now))
+    }
+
+    /// Something that waited for a press has left.
+    func stopAsking(isFirst: Bool) {
+        meaning.questionLeft(at: clock.now)
+        if isFirst { gestures.close() }
     }
 
     /// - Returns: whether this call decided the question: also `false` if another answer came first, whose decision
@@ -259,8 +280,7 @@ public actor ConsentDesk {
     private func remove(_ id: Int, _ decision: ConsentDecision) {
         guard let index = line.firstIndex(where: { $0.request.id == id }) else { return }
         let waiting = line.remove(at: index)
-        meaning.questionLeft(at: clock.now)
-        if index == 0 { gestures.close() }
+        stopAsking(isFirst: index == 0)
         settle(waiting.request, waiting.session, decision)
         waiting.continuation.resume(returning: decision)
         if index == 0 { present() } else { setAlarm() }
@@ -277,13 +297,13 @@ public actor ConsentDesk {
         decision.isJudgement && (decision != .timedOut || request.requester.way != .qr)
     }
 
-    private func setAlarm() {
+    func setAlarm() {
         alarm?.cancel()
         alarm = nil
         // Until the requested edges are reported, no decision may depend on the button.
-        let solitude = line.count == 1 && !isLooking ? meaning.ambiguousUntil : nil
+        let solitude = questions == 1 && !isLooking ? meaning.ambiguousUntil : nil
         let gesture = isLooking ? nil : gestures.deadline
-        guard let deadline = [askedUntil, gesture, solitude].compactMap(\.self).min() else { return }
+        guard let deadline = [askedUntil, presence?.deadline, gesture, solitude].compactMap(\.self).min() else { return }
         alarm = Task { [clock, weak self] in
             guard (try? await clock.sleep(until: deadline)) != nil, !Task.isCancelled else { return }
             await self?.expire()
@@ -298,6 +318,7 @@ public actor ConsentDesk {
         }
         if !isLooking { becomeClear(at: now) }
         if let asked = line.first, let askedUntil, now >= askedUntil { settle(asked.request.id, .timedOut) }
+        if let presence, now >= presence.deadline { endPresence(as: .notPressed) }
         setAlarm()
     }
 }

@@ -194,7 +194,7 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
         case .consentAmbiguous(let waiting):
             Wording(
                 "ambiguous", .notable,
-                "several devices ask for consent, and the button lets none of them in: answer by latchkey consent",
+                "several wait for a press of the button, and it answers none of them: answer by latchkey consent",
                 ["waiting": .integer(Int64(waiting))])
         case .consentUnambiguous(let request):
             Wording("unambiguous", .notable, "\(request.requester) alone waits for consent", request.details)
