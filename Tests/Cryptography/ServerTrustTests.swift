@@ -67,7 +67,15 @@ struct ServerTrustTests {
         let unnamed = try authority.server(name: "localhost", dnsNames: [])
         let partial = try authority.server(dnsNames: ["local*.example.org"])
         #expect(
-            try ServerTrust.test(anchors: [authority.root]).refusal(of: unnamed) == .hostMismatch(host: "localhost"))
+            try ServerTrust.test(anchors: [authority.root]).refusal(of: unnamed) == .commonNameOnly(host: "localhost"))
+        #expect(TLSRefusal.commonNameOnly(host: "localhost").remedy?.contains("name_check = \"common-name\"") == true)
+        #expect(
+            try ServerTrust.test(host: "other", anchors: [authority.root]).refusal(of: unnamed)
+                == .hostMismatch(host: "other"))
+        let address = try authority.server(name: "127.0.0.1", dnsNames: [])
+        #expect(
+            try ServerTrust.test(host: "127.0.0.1", anchors: [authority.root]).refusal(of: address)
+                == .hostMismatch(host: "127.0.0.1"))
         #expect(
             try ServerTrust.test(host: "localhost.example.org", anchors: [authority.root]).refusal(of: partial)
                 == .hostMismatch(host: "localhost.example.org"))

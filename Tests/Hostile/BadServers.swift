@@ -83,7 +83,7 @@ enum Verdict: Equatable, CustomStringConvertible {
         self =
             switch refusal {
             case .pinMismatch: .refused(.pin)
-            case .hostMismatch: .refused(.host)
+            case .hostMismatch, .commonNameOnly: .refused(.host)
             case .expired: .refused(.expired)
             case .notYetValid: .refused(.notYetValid)
             case .weak: .refused(.weak)

@@ -15,10 +15,11 @@ struct ServerKeyCheck: HealthCheck {
     }
 
     private func remedy(for refusal: TLSRefusal) -> String {
-        switch refusal {
+        if let remedy = refusal.remedy { return remedy }
+        return switch refusal {
         case .expired, .notYetValid: "check this board's clock; if it is right, the gateway needs a new certificate"
         case .weak, .chainTooLong: "the gateway needs another certificate: ask its administrator"
-        case .hostMismatch:
+        case .hostMismatch, .commonNameOnly:
             "check the host's name in the gateway's configuration; otherwise someone intercepts the connection"
         case .pinMismatch, .untrusted:
             "if the gateway's key was changed, enroll again with a new URL; otherwise someone intercepts the connection"

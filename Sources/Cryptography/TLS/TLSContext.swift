@@ -9,16 +9,22 @@ import COpenSSL
 public final class TLSContext: Sendable {
     private let verifier: ServerVerifier
     private let identity: TLSIdentity?
+    private let applicationProtocol: String?
     /// An `SSL_CTX`.
     ///
     /// `nonisolated(unsafe)` is correct because nothing sets it up after `init`, and OpenSSL lets several threads
     /// create connections from one that nobody changes.
     private nonisolated(unsafe) let context: OpaquePointer
 
+    /// - Parameter applicationProtocol: what the server is told that is spoken (ALPN, RFC 7301), of 1 to 255 bytes;
+    ///   `nil` says nothing.
     /// - Throws: ``CryptographyError``, such as ``CryptographyError/keyDoesNotFitCertificate``.
-    public init(trust: ServerTrust, identity: TLSIdentity?) throws(CryptographyError) {
+    public init(trust: ServerTrust, identity: TLSIdentity?, applicationProtocol: String? = nil)
+        throws(CryptographyError)
+    {
         verifier = try ServerVerifier(trust)
         self.identity = identity
+        self.applicationProtocol = applicationProtocol
         context = try check("make a TLS context", SSL_CTX_new(TLS_client_method()))
         // `deinit` frees the context if this throws.
         try configure(UnsafeMutableRawPointer(context))
@@ -50,6 +56,17 @@ public final class TLSContext: Sendable {
         SSL_CTX_set_keylog_callback(context, nil)
         try verifier.install(on: context)
         if let identity { try Self.show(identity, in: context) }
+        if let applicationProtocol { try Self.name(applicationProtocol, in: context) }
+    }
+
+    private static func name(_ applicationProtocol: String, in context: OpaquePointer) throws(CryptographyError) {
+        let operation = "name the protocol"
+        guard let length = UInt8(exactly: applicationProtocol.utf8.count), length > 0 else {
+            throw .invalidParameter(operation: operation, reason: "it does not have 1 to 255 bytes")
+        }
+        let list = [length] + Array(applicationProtocol.utf8)
+        // Returns 0 when it succeeds, unlike most of OpenSSL.
+        guard SSL_CTX_set_alpn_protos(context, list, UInt32(list.count)) == 0 else { throw openSSLError(operation) }
     }
 
     private static func show(_ identity: TLSIdentity, in context: OpaquePointer) throws(CryptographyError) {

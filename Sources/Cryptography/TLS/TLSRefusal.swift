@@ -7,6 +7,8 @@ public enum TLSRefusal: Sendable, Equatable {
     case pinMismatch
     /// The certificate is for other hosts.
     case hostMismatch(host: String)
+    /// The certificate names the host as its common name alone, which does not count (RFC 9525 section 2.2).
+    case commonNameOnly(host: String)
     /// A certificate of the chain expired at this time.
     case expired(Date)
     /// A certificate of the chain becomes valid at this time.
@@ -24,6 +26,8 @@ extension TLSRefusal: CustomStringConvertible {
         switch self {
         case .pinMismatch: "no key of its certificate chain fits a pin"
         case .hostMismatch(let host): "its certificate is not for \(host)"
+        case .commonNameOnly(let host):
+            "its certificate has no alternative name, and names \(host) only as its common name"
         case .expired(let date): "a certificate of its chain expired at \(date.formatted(.iso8601))"
         case .notYetValid(let date): "a certificate of its chain is not valid before \(date.formatted(.iso8601))"
         case .weak(let reason): "its certificate chain is too weak: \(reason)"
@@ -34,6 +38,13 @@ extension TLSRefusal: CustomStringConvertible {
 }
 
 extension TLSRefusal {
+    /// What to do about it, where that depends on neither the protocol nor the server's role.
+    public var remedy: String? {
+        guard case .commonNameOnly = self else { return nil }
+        return "give the server a certificate with a subject alternative name; until then, set "
+            + "gateway.name_check = \"common-name\" for the gateway, or name_check of [[hosts]] or [[brokers]]"
+    }
+
     /// The result of OpenSSL's failed verification of `context`.
     /// - Parameter context: an `X509_STORE_CTX` whose verification failed.
     init(of context: OpaquePointer, host: String) {
@@ -41,7 +52,9 @@ extension TLSRefusal {
         let certificate = X509_STORE_CTX_get_current_cert(context)
         let reason = String(cString: X509_verify_cert_error_string(Int(error)))
         switch error {
-        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: self = .hostMismatch(host: host)
+        case X509_V_ERR_HOSTNAME_MISMATCH:
+            self = Self.isNamedByCommonName(certificate, host) ? .commonNameOnly(host: host) : .hostMismatch(host: host)
+        case X509_V_ERR_IP_ADDRESS_MISMATCH: self = .hostMismatch(host: host)
         case X509_V_ERR_CERT_HAS_EXPIRED:
             let end = certificate.flatMap { try? CertificateTime.date(X509_get0_notAfter($0)) }
             self = end.map(TLSRefusal.expired) ?? .untrusted(reason: reason)
@@ -52,5 +65,12 @@ extension TLSRefusal {
             self = .weak(reason: reason)
         default: self = .untrusted(reason: reason)
         }
+    }
+
+    /// Whether ``ServerTrust/NameCheck/commonName`` would take the certificate for this host.
+    private static func isNamedByCommonName(_ certificate: OpaquePointer?, _ host: String) -> Bool {
+        guard let certificate else { return false }
+        // OpenSSL looks at the common name only where there is no DNS name.
+        return X509_check_host(certificate, host, host.utf8.count, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS), nil) == 1
     }
 }
