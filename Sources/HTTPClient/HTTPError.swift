@@ -12,6 +12,10 @@ public enum HTTPError: Explained, Equatable {
     case cannotResolve(host: String)
     case cannotConnect(host: String, port: Int, reason: String)
     case cannotConnectToSocket(path: String, reason: String)
+    /// The way to the host leads through this proxy, which cannot be reached.
+    case cannotConnectToProxy(proxy: String, host: String, reason: String)
+    /// The proxy does not lead to the host; `status` is its answer to CONNECT (RFC 9110 section 9.3.6).
+    case proxyRefused(proxy: String, host: String, status: Int)
     /// The server's certificate was not trusted.
     case tls(host: String, refusal: TLSRefusal)
     /// The handshake failed for a reason other than the server's certificate.
@@ -68,18 +72,31 @@ extension HTTPError {
             Explanation(
                 "http.cannot-connect-to-socket", .notRunning, "cannot connect to \(path): \(reason)",
                 remedy: "check that the service is running and that this user may use its socket")
+        case .cannotConnectToProxy(let proxy, let host, let reason):
+            Explanation(
+                "http.cannot-connect-to-proxy", .unreachable,
+                "cannot connect to the proxy \(proxy), through which the way to \(host) leads: \(reason)",
+                remedy: ForwardProxy.remedy)
+        case .proxyRefused(let proxy, let host, let status):
+            Explanation(
+                "http.proxy-refused", .unreachable,
+                "the proxy \(proxy) does not lead to \(host): it answered CONNECT with status \(status)",
+                remedy: status == 407
+                    ? "write the proxy's user and password into https_proxy of the agent's environment"
+                    : "have its administrator admit this host and port, or name the host in no_proxy")
         case .tls(let host, let refusal):
             Explanation(
                 "http.server-not-trusted", .unreachable, "\(host) is not trusted: \(refusal)",
-                remedy: "compare the server's certificate with the configuration's anchors and pins, and this board's "
+                remedy: refusal.remedy
+                    ?? "compare the server's certificate with the configuration's anchors and pins, and this board's "
                     + "clock",
                 meaning: "the server could not prove that it is the expected one: its certificate chain, its name or "
                     + "its dates are wrong")
         case .handshakeFailed(let host, let reason):
             Explanation(
                 "http.handshake-failed", .unreachable, "cannot agree on TLS with \(host): \(reason)",
-                remedy: "check that the port is right, that the server speaks TLS 1.2 or 1.3 with forward secrecy, "
-                    + "and that no proxy or firewall is in between")
+                remedy: "check that the port is right, that the server speaks TLS 1.3, or TLS 1.2 with ECDHE and AES-GCM "
+                    + "or ChaCha20-Poly1305 (CBC is refused), and that no proxy or firewall is in between")
         case .clientCertificateRefused(let host, let alert):
             Explanation(
                 "http.client-certificate-refused", .refused,
@@ -132,6 +149,8 @@ extension HTTPError {
         .cannotResolve(host: "HOST"),
         .cannotConnect(host: "HOST", port: 443, reason: "REASON"),
         .cannotConnectToSocket(path: "PATH", reason: "REASON"),
+        .cannotConnectToProxy(proxy: "PROXY", host: "HOST", reason: "REASON"),
+        .proxyRefused(proxy: "PROXY", host: "HOST", status: 403),
         .tls(host: "HOST", refusal: .pinMismatch), .handshakeFailed(host: "HOST", reason: "REASON"),
         .clientCertificateRefused(host: "HOST", alert: 45), .handshakeTimeout(host: "HOST"), .timeout(url: "URL"),
         .responseTooLarge(url: "URL", limit: 262_144), .responseHeadTooLarge(url: "URL"),

@@ -21,6 +21,11 @@ struct Diagnosis {
     /// The server's alert when it ended TLS.
     let alert: TLSAlert?
 
+    /// The proxy's answer to CONNECT, or 0.
+    var proxyStatus = 0
+    /// The proxy that the request goes through.
+    var proxy: ForwardProxy?
+
     /// `CURLE_TOO_LARGE`, which older headers do not have.
     private static let tooLarge = CURLcode(100)
 
@@ -28,9 +33,13 @@ struct Diagnosis {
         if let alert, alert.refusesCertificate {
             return .clientCertificateRefused(host: target.host, alert: Int(alert.number))
         }
+        if let proxy, proxyStatus != 0, !(200..<300).contains(proxyStatus) {
+            return .proxyRefused(proxy: proxy.address, host: target.host, status: proxyStatus)
+        }
         switch status {
         case CURLE_COULDNT_RESOLVE_HOST: return .cannotResolve(host: target.host)
-        case CURLE_COULDNT_RESOLVE_PROXY: return .cannotResolve(host: "the proxy for \(target.host)")
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            return .cannotResolve(host: "the proxy \(proxy?.address ?? "") for \(target.host)")
         case CURLE_COULDNT_CONNECT, CURLE_PROXY: return unreachable(because: reason)
         case CURLE_OPERATION_TIMEDOUT: return timeout
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION:
@@ -56,6 +65,9 @@ struct Diagnosis {
 
     private func unreachable(because reason: String) -> HTTPError {
         if let unixSocket { return .cannotConnectToSocket(path: unixSocket, reason: reason) }
+        if let proxy, proxyStatus == 0 {
+            return .cannotConnectToProxy(proxy: proxy.address, host: target.host, reason: reason)
+        }
         return .cannotConnect(host: target.host, port: target.port, reason: reason)
     }
 

@@ -56,7 +56,9 @@ final class Transfer {
             status: status, text: easy.failureText(status), generalText: easy.curl.text(of: status),
             target: order.target,
             unixSocket: order.unixSocket, hasConnected: hasConnected, hasBegunTLS: tls != nil,
-            systemError: Int32(easy.number(CURLINFO_OS_ERRNO)), refusal: tls?.lastRefusal, alert: alert)
+            systemError: Int32(easy.number(CURLINFO_OS_ERRNO)), refusal: tls?.lastRefusal, alert: alert,
+            proxyStatus: easy.number(CURLINFO_HTTP_CONNECTCODE),
+            proxy: isDirect || !order.target.isProtected ? nil : ForwardProxy.forHTTPS(to: order.target.host))
     }
 }
 
@@ -122,9 +124,12 @@ extension Transfer {
             try easy.set(CURLOPT_LOW_SPEED_TIME, Int(max(1, silence.components.seconds)))
         }
         if let path = order.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
-        if order.unixSocket != nil || order.target.isLoopback { try easy.set(CURLOPT_NOPROXY, "*") }
+        if isDirect { try easy.set(CURLOPT_NOPROXY, "*") }
         try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
     }
+
+    /// Whether no proxy of the environment is used.
+    private var isDirect: Bool { order.unixSocket != nil || order.target.isLoopback }
 
     private func setTLS() throws(HTTPError) {
         guard order.target.isProtected else { return }
