@@ -41,6 +41,10 @@ public enum MessagingError: Explained, Equatable {
     case connectTimeout(BrokerAddress, Duration)
     case refused(BrokerAddress, BrokerRefusal)
     case connectionLost(BrokerAddress, reason: String)
+    /// Another client with this one's identifier ends its connections, as it appears after this many in a row.
+    case rival(BrokerAddress, count: Int)
+    /// The broker closed this many connections in a row at their first messages.
+    case greetingRefused(BrokerAddress, count: Int)
     case subscriptionRefused(TopicFilter)
     /// The connection keeps no messages, and the broker did not confirm this one. It was not accepted.
     case notConfirmed
@@ -153,13 +157,13 @@ public enum MessagingError: Explained, Equatable {
         case .tlsRefused(let broker, let refusal):
             Explanation(
                 "messaging.tls-refused", .unreachable, "broker \(broker) is not trusted: \(refusal)",
-                remedy: "check the clock, and that the gateway's configuration has the broker's authority or pin",
+                remedy: refusal.remedy
+                    ?? "check the clock, and that the gateway's configuration has the broker's authority or pin",
                 meaning: "the broker could not prove that it is the expected one", gateway: .connection)
         case .tlsFailed(let broker, let reason):
             Explanation(
                 "messaging.tls-failed", .unreachable, "TLS with broker \(broker) failed: \(reason)",
-                remedy: "check that the port is that of MQTT over TLS, the device certificate, and the broker's log",
-                gateway: .connection)
+                remedy: Self.wayThroughTLS(reason), gateway: .connection)
         case .connectTimeout(let broker, let limit):
             Explanation(
                 "messaging.connect-timeout", .unreachable,
@@ -177,6 +181,22 @@ public enum MessagingError: Explained, Equatable {
                 "the connection to broker \(broker) was lost: \(reason)",
                 remedy: "wait; the agent reconnects on its own. If the connection keeps getting lost, check that "
                     + "the port is that of MQTT over TLS, the device certificate, and the broker's log")
+        case .rival(let broker, let count):
+            Explanation(
+                "messaging.rival", .conflict,
+                "broker \(broker) ended \(count) connections in a row within seconds, as it does when another client "
+                    + "has the same identifier: a second board probably uses this one's identity",
+                remedy: "find the other one, such as a board with a copy of this card, and enroll it anew: "
+                    + "latchkey reset there, then enroll",
+                gateway: .connection)
+        case .greetingRefused(let broker, let count):
+            Explanation(
+                "messaging.greeting-refused", .refused,
+                "broker \(broker) closed \(count) connections in a row before it answered",
+                remedy: "see the broker's log. If it takes no retained messages or wills, set broker.presence to "
+                    + "\"unretained\" or \"off\"; otherwise check that the port is that of MQTT over TLS, the device "
+                    + "certificate, and broker.alpn",
+                gateway: .connection)
         case .subscriptionRefused(let filter):
             Explanation(
                 "messaging.subscription-refused", .refused, "the broker refuses the subscription to \(filter)",
@@ -207,6 +227,18 @@ public enum MessagingError: Explained, Equatable {
         }
     }
 
+    /// - Parameter reason: OpenSSL's, such as `tlsv13 alert certificate required`.
+    private static func wayThroughTLS(_ reason: String) -> String {
+        if reason.contains("application protocol") {
+            return "name a protocol that the broker speaks, such as alpn = \"mqtt\""
+        }
+        if reason.contains("certificate required") || reason.contains("bad certificate") {
+            return "the broker demands a client certificate that it knows: at the gateway's broker check the device "
+                + "certificate (latchkey doctor); other brokers cannot be given one yet"
+        }
+        return "check that the port is that of MQTT over TLS, the device certificate, and the broker's log"
+    }
+
     private static let topicRules = "see MQTT 3.1.1 section 4.7 for what a topic may be"
     private static let outboxRoom = "check the connection to the broker, or raise outbox.limit_bytes"
     private static let wayToBroker = "check host, port, name resolution and firewall"
@@ -227,7 +259,7 @@ public enum MessagingError: Explained, Equatable {
             .cannotConnect(broker, reason: "REASON"), .tlsRefused(broker, .pinMismatch),
             .tlsFailed(broker, reason: "REASON"),
             .connectTimeout(broker, .seconds(30)), .refused(broker, .badCredentials),
-            .connectionLost(broker, reason: "REASON"),
+            .connectionLost(broker, reason: "REASON"), .rival(broker, count: 5), .greetingRefused(broker, count: 5),
             .alreadyRunning,
         ]
         let refused = ["FILTER"].compactMap { try? TopicFilter($0) }.map(MessagingError.subscriptionRefused)

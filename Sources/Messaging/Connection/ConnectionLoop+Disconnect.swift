@@ -7,7 +7,7 @@ extension ConnectionLoop {
     /// Takes at most a second.
     func disconnect(_ client: MosquittoClient, announcing: Bool) {
         if announcing, let topic = order.presenceTopic {
-            _ = client.publish(topic, ConnectionOrder.offline, .atLeastOnce, retain: true)
+            _ = client.publish(topic, ConnectionOrder.offline, .atLeastOnce, retain: order.retainsPresence)
         }
         let deadline = ContinuousClock.now + .seconds(1)
         while let buffer = client.buffer, buffer.hasUnsent, ContinuousClock.now < deadline {

@@ -274,7 +274,7 @@ final class ConnectionLoop {
     private func announce(_ client: MosquittoClient) {
         guard let topic = order.presenceTopic else { return }
         // If this fails, the next step finds the connection lost.
-        presence = client.publish(topic, ConnectionOrder.online, .atLeastOnce, retain: true)?.id
+        presence = client.publish(topic, ConnectionOrder.online, .atLeastOnce, retain: order.retainsPresence)?.id
     }
 
     // MARK: Why it failed

@@ -8,6 +8,7 @@ struct ConnectionOrder: Sendable {
     var timeout: Duration
     var cleanSession: Bool
     var presenceTopic: Topic?
+    var retainsPresence = true
     /// Instead of `offline` at that topic.
     var will: Will?
     /// Whether messages of QoS 1 for inboxes are left to the broker, unread and without an acknowledgement, until

@@ -83,7 +83,9 @@ final class MosquittoClient {
             statuses.append(mosquitto_int_option(handle, MOSQ_OPT_SSL_CTX_WITH_DEFAULTS, 0))
         }
         if let will = order.will
-            ?? order.presenceTopic.map({ Will(topic: $0, payload: ConnectionOrder.offline, qos: 1, retain: true) })
+            ?? order.presenceTopic.map({
+                Will(topic: $0, payload: ConnectionOrder.offline, qos: 1, retain: order.retainsPresence)
+            })
         {
             statuses.append(
                 mosquitto_will_set(

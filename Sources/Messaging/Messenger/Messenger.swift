@@ -53,6 +53,7 @@ public final actor Messenger {
     var ending: Set<TopicFilter> = []
     var awaitedAnswers: [TopicFilter: [CheckedContinuation<Bool, Never>]] = [:]
     private var pace: SendPace
+    private var streak = EndingStreak()
     /// When it is tried next whether messages for inboxes can be kept again.
     private var roomDue = ContinuousClock.now
 
@@ -78,11 +79,17 @@ public final actor Messenger {
     public func status() async -> MessengerStatus {
         let counts = inbox.counts
         return MessengerStatus(
-            state: state, since: since, broker: address, attempts: attempts, lastError: lastError,
+            state: state, since: since, broker: address, attempts: attempts, lastError: presentError,
             inboxFault: inbox.standing?.obstacle, outbox: await outbox.status(), sent: await outbox.sent,
             acknowledged: acknowledged,
             received: counts.received, unclaimed: counts.unclaimed, oversized: counts.oversized,
             reports: counts.reports, lastReport: counts.lastReport)
+    }
+
+    /// `nil` once a connection has lasted.
+    private var presentError: MessagingError? {
+        let isSteady = state == .connected && Date().timeIntervalSince(since) > EndingStreak.memory / .seconds(1)
+        return isSteady ? nil : lastError
     }
 
     /// Ends the present connection, or the pause before the next, and reconnects with fresh credentials.
@@ -128,11 +135,14 @@ public final actor Messenger {
                 become(.stopped)
                 throw .outboxUnusable(fault)
             }
-            if case .failed(let error, _) = opened.ending {
+            if case .failed(let ending, _) = opened.ending {
+                let error = suspected(ending)
                 await outbox.refuseHeld(because: error)
                 // A connection that makes progress is retried soon, however often it breaks.
-                if acknowledged > acknowledgedBefore || opened.setsAside { backoff.reset() }
-                if let start = opened.at, ContinuousClock.now - start >= settings.steadyAfter { backoff.reset() }
+                var isSteady = acknowledged > acknowledgedBefore || opened.setsAside
+                if let start = opened.at, ContinuousClock.now - start >= settings.steadyAfter { isSteady = true }
+                // But two that end each other's connections must not do so for ever at this pace.
+                if isSteady, streak.suspicion == nil { backoff.reset() }
                 if case .inboxUnusable = error {
                     // The next connection does without the inboxes, so it need not wait.
                     backoff.reset()
@@ -162,7 +172,8 @@ public final actor Messenger {
             order = ConnectionOrder(
                 address: address, credentials: try await credentials(), keepAlive: settings.keepAlive,
                 timeout: settings.connectTimeout, cleanSession: settings.cleanSession,
-                presenceTopic: settings.presenceTopic, will: settings.will, window: pace.limit)
+                presenceTopic: settings.presenceTopic, retainsPresence: settings.retainsPresence, will: settings.will,
+                window: pace.limit)
         } catch {
             let why = Explanation(of: error)
             return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(why), loss: nil), nil, false)
@@ -183,7 +194,13 @@ public final actor Messenger {
         isOpen = false
         resumeSubscribers()
         var setsAside = false
-        if case .failed(let error, let loss?) = ending { setsAside = await learn(from: loss, error) }
+        if case .failed(let error, let loss) = ending {
+            var isHangUp = false
+            if case .connectionLost = error { isHangUp = true }
+            streak.connectionEnded(after: openedAt.map { .now - $0 }, with: loss, isHangUp: isHangUp)
+            // Where another client ends this one's connections, no message is to blame.
+            if let loss, streak.suspicion != .rival { setsAside = await learn(from: loss, error) }
+        }
         // Messages in flight wait again. If this fails, so does the rewind when the next connection opens.
         try? await outbox.rewind(arrival: nil)
         return (ending, openedAt, setsAside)
@@ -207,6 +224,16 @@ public final actor Messenger {
         guard let id = pace.connectionEnded(with: loss, of: owner) else { return false }
         // If this cannot be written, the message is sent again and found again.
         return (try? await outbox.makeDeadLetter(id, because: "each time it was sent alone, \(error.message)")) != nil
+    }
+
+    /// Why a connection ended, as far as several in a row tell more than one.
+    private func suspected(_ error: MessagingError) -> MessagingError {
+        guard case .connectionLost = error else { return error }
+        return switch streak.suspicion {
+        case .rival: .rival(address, count: streak.count)
+        case .refusedGreeting: .greetingRefused(address, count: streak.count)
+        case nil: error
+        }
     }
 
     private func serve(_ connection: BrokerConnection, opened: () -> Void) async -> ConnectionEnding {
@@ -267,7 +294,8 @@ public final actor Messenger {
     private func open(_ connection: BrokerConnection, sessionPresent: Bool) {
         isOpen = true
         attempts = 0
-        lastError = nil
+        // A connection that will soon be ended is not the end of the trouble.
+        if streak.suspicion == nil { lastError = nil }
         become(.connected)
         restoreSubscriptions(over: connection, sessionPresent: sessionPresent)
         events.send(.connected(address, sessionPresent: sessionPresent))

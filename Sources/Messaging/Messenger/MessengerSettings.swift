@@ -8,9 +8,10 @@ public struct MessengerSettings: Sendable {
     public var connectTimeout = Duration.seconds(30)
     /// Whether the broker forgets subscriptions and waiting messages between connections.
     public var cleanSession = false
-    /// The topic of the retained messages `online` and `offline`; `nil` publishes neither. `offline` is also the last
-    /// will.
+    /// The topic of the messages `online` and `offline`; `nil` publishes neither. `offline` is also the last will.
     public var presenceTopic: Topic?
+    /// Whether the broker keeps the last of them; some take no retained messages, and hang up.
+    public var retainsPresence = true
     /// Where the broker reports errors (MAG 9.2): subscribed to for as long as there is a connection.
     public var reportTopic: Topic?
     /// What the broker publishes if this client vanishes; not together with ``presenceTopic``, which has its own.
