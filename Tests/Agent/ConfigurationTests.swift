@@ -74,6 +74,8 @@ struct ConfigurationTests {
         ("broker.password", "\"{token\"", "\"none\""),
         ("broker.user_connection", "\"no\"", "false"),
         ("broker.error_reports", "1", "false"),
+        ("broker.alpn", "1", "\"mqtt\""),
+        ("broker.presence", "\"kept\"", "\"off\""),
         ("outbox.limit_bytes", "1024", "1048576"),
         ("outbox.max_age_hours", "0", "24"),
         ("outbox.payload_limit_bytes", "100", "65536"),

@@ -29,6 +29,8 @@ struct NamedBrokerSettings: Sendable, Equatable {
         var anchors: [Certificate] = []
         var usesPublicAuthorities = false
         var nameCheck = ServerTrust.NameCheck.strict
+        /// The protocol that is named to the server (ALPN, RFC 7301); empty: none.
+        var alpn = ""
     }
 
     // MARK: Reading
@@ -79,6 +81,15 @@ struct NamedBrokerSettings: Sendable, Equatable {
         var tls = TLS()
         table.flag("public_authorities", &tls.usesPublicAuthorities)
         table.choice("name_check", &tls.nameCheck, ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
+        table.string("alpn", &tls.alpn, .any)
+        if tls.alpn.utf8.count > 255 {
+            table.note("alpn", "has more than 255 bytes", fix: "write the name of one protocol, such as \"mqtt\"")
+        }
+        for key in ["client_certificate", "client_key"] where table.string(key) != nil {
+            table.note(
+                key, "client certificates of other brokers are not supported yet",
+                fix: "leave it out; user_name and password_file log in, and the gateway's broker gets the board's own")
+        }
         let files = table.strings("certificates") ?? []
         guard isUsed else {
             if !files.isEmpty || tls.usesPublicAuthorities {
@@ -121,7 +132,8 @@ struct NamedBrokerSettings: Sendable, Equatable {
             var trust = ServerTrust(
                 host: address.certifiedHost, anchors: tls.anchors, usesPublicAnchors: tls.usesPublicAuthorities)
             trust.nameCheck = tls.nameCheck
-            return try TLSContext(trust: trust, identity: nil)
+            return try TLSContext(
+                trust: trust, identity: nil, applicationProtocol: tls.alpn.isEmpty ? nil : tls.alpn)
         }
         return BrokerCredentials(
             clientID: clientID.isEmpty ? "latchkey-\(String(UInt64.random(in: .min ... .max), radix: 16))" : clientID,

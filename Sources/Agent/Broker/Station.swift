@@ -42,7 +42,8 @@ struct Station: Sendable {
         var messaging = MessengerSettings(settings.broker)
         messaging.leastDelay = { network.leastDelay(to: broker.host) }
         let presence = try topics.custom(settings.broker.statusTopic)
-        messaging.presenceTopic = presence
+        if settings.broker.presence != .off { messaging.presenceTopic = presence }
+        messaging.retainsPresence = settings.broker.presence == .retained
         if settings.broker.reportsErrors { messaging.reportTopic = try topics.errors }
         telemetryTopic = try topics.custom(settings.telemetry.topic)
         ownTopics = [telemetryTopic.name, presence.name]
@@ -61,7 +62,7 @@ struct Station: Sendable {
         }
         messenger = Messenger(address: broker, outbox: outbox, inboxes: inboxes, settings: messaging) {
             let token = try await session.accessToken()
-            let identity = try await ConnectingIdentity(of: session, at: broker)
+            let identity = try await ConnectingIdentity(of: session, at: broker, settings.broker)
             return identity.credentials(of: device, client: master, token: token.value, by: settings.broker)
         }
     }
@@ -87,7 +88,7 @@ struct Station: Sendable {
         if settings.broker.reportsErrors { messaging.reportTopic = try topics.errors }
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
             let token = try await session.accessToken(ofUserLoggedInAt: user.loggedInAt)
-            let identity = try await ConnectingIdentity(of: session, at: broker)
+            let identity = try await ConnectingIdentity(of: session, at: broker, settings.broker)
             return BrokerCredentials(
                 clientID: "\(identity.magIdentifier)::\(master)::\(name)", userName: name, password: token.value,
                 tls: identity.tls)
@@ -134,14 +135,15 @@ private struct ConnectingIdentity {
     let magIdentifier: String
     let tls: TLSContext
 
-    init(of session: GatewaySession, at broker: BrokerAddress) async throws {
+    init(of session: GatewaySession, at broker: BrokerAddress, _ settings: BrokerSettings) async throws {
         guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity()
         else { throw GatewayError.notRegistered }
         self.magIdentifier = magIdentifier
         // The broker has the gateway's certificate authority (MAG 9.1), even if the settings name another host for it.
         var trust = try session.trust(for: session.configuration.identity.host)
         trust.host = broker.host
-        tls = try TLSContext(trust: trust, identity: identity)
+        tls = try TLSContext(
+            trust: trust, identity: identity, applicationProtocol: settings.alpn.isEmpty ? nil : settings.alpn)
     }
 
     /// The board's own, as the settings say: the protocol has none for a board without a user.

@@ -20,6 +20,8 @@ struct AgentState: Sendable {
         var lastReport: BrokerReport?
         /// Why messages for inboxes are left to it.
         var inboxFault: MessagingError?
+        /// The proxy through which requests to its host go, which MQTT does not use.
+        var proxy: ForwardProxy?
     }
 
     /// An account other than the default one.

@@ -1,4 +1,5 @@
 import Groundwork
+import HTTPClient
 import Messaging
 
 /// Fails when the broker refuses the connection; warns when there is none at the moment, and while messages for inboxes
@@ -17,6 +18,11 @@ struct BrokerCheck: HealthCheck {
                     "connected to \(broker.address), where messages for inboxes wait: \(fault.message)",
                     remedy: fault.remedy ?? "make the disk writable")
             }
+            if let error = broker.lastError {
+                return .warn(
+                    "connected to \(broker.address) again, but: \(error.message)",
+                    remedy: error.remedy ?? "see whether it stays: latchkey status")
+            }
             guard let last = broker.lastReport else { return .pass("connected to \(broker.address)") }
             // Not a warning: a message from others, or from long ago, is not this board's trouble.
             let count = broker.reports == 1 ? "an error" : "\(broker.reports) errors"
@@ -25,8 +31,12 @@ struct BrokerCheck: HealthCheck {
         guard let error = broker.lastError else {
             return .warn("not connected to \(broker.address) yet", remedy: "wait a moment and ask again")
         }
-        return .fail(
-            "not connected to \(broker.address): \(error.message)",
-            remedy: error.remedy ?? "check the broker's log and that nothing blocks its port")
+        let text = "not connected to \(broker.address): \(error.message)"
+        if let proxy = broker.proxy {
+            return .fail(
+                "\(text); HTTPS goes through the proxy \(proxy.address) (\(proxy.variable)), and MQTT does not",
+                remedy: "have the network's administrator let this board connect to \(broker.address)")
+        }
+        return .fail(text, remedy: error.remedy ?? "check the broker's log and that nothing blocks its port")
     }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Groundwork
+import HTTPClient
 import LocalAPI
 import Messaging
 import Settings
@@ -12,6 +13,12 @@ struct MessagesFeature: Feature {
             table.string("host", &configuration.broker.host, .hostOrEmpty)
             table.integer("port", &configuration.broker.port, in: 0...65_535)
             table.integer("keep_alive_seconds", &configuration.broker.keepAliveSeconds, in: 5...65_535)
+            table.string("alpn", &configuration.broker.alpn, .any)
+            if configuration.broker.alpn.utf8.count > 255 {
+                table.note("alpn", "has more than 255 bytes", fix: "write the name of one protocol, such as \"mqtt\"")
+            }
+            table.choice(
+                "presence", &configuration.broker.presence, BrokerSettings.Presence.allCases.map { ($0.rawValue, $0) })
             table.string("status_topic", &configuration.broker.statusTopic, .topic)
             table.string("topic_version", &configuration.broker.topicVersion, .topicLevel)
             table.integer("window", &configuration.broker.window, in: 1...1000)
@@ -48,7 +55,8 @@ struct MessagesFeature: Feature {
         guard let status = await link.station?.messenger.status() else { return }
         state.broker = .init(
             address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError,
-            reports: status.reports, lastReport: status.lastReport, inboxFault: status.inboxFault)
+            reports: status.reports, lastReport: status.lastReport, inboxFault: status.inboxFault,
+            proxy: ForwardProxy.forHTTPS(to: status.broker.host))
         state.outbox = .init(
             depth: status.outbox.depth, dropped: status.outbox.dropped.total - status.outbox.dropped.formerIdentity,
             deadLetters: status.outbox.deadLetters,

@@ -107,8 +107,11 @@ public struct BrokerSettings: Sendable, Equatable {
     public var port = 0
     /// In seconds; the broker waits one and a half times as long before it gives up a silent connection.
     public var keepAliveSeconds = 60
-    /// Below the device's own topics: `online` or `offline`, retained.
+    /// The protocol that TLS names to the server (ALPN, RFC 7301); empty: none.
+    public var alpn = ""
+    /// Below the device's own topics: `online` or `offline`.
     public var statusTopic = "status"
+    public var presence = Presence.retained
     /// The first level of all topics after the gateway's prefix.
     public var topicVersion = "2.0"
     /// The most messages that await the broker's acknowledgement at once.
@@ -122,6 +125,15 @@ public struct BrokerSettings: Sendable, Equatable {
     public var userConnection = true
     /// Whether the broker's reports of errors are subscribed to (MAG 9.2).
     public var reportsErrors = true
+
+    /// How the board says at the broker whether it is there.
+    public enum Presence: String, Sendable, CaseIterable {
+        case retained
+        /// For brokers that take no retained messages.
+        case unretained
+        /// Not at all, not even by a last will.
+        case off
+    }
 }
 
 /// How much may wait for the broker, and for how long.
