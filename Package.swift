@@ -183,7 +183,7 @@ let package = Package(
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"], exclude: ["device-trees.json"]),
         tests(of: "Connectivity", ["Groundwork", "TestSupport"]),
-        tests(of: "Bluetooth", ["Groundwork"]),
+        tests(of: "Bluetooth", ["Groundwork", "TestSupport"]),
         tests(of: "Prompts", ["Groundwork", "Cryptography", "TestSupport"]),
         tests(of: "Proximity", ["Groundwork", "Cryptography", "Bluetooth", "Prompts", "TestSupport"]),
         tests(of: "LocalAPI", ["Groundwork", "HTTPClient", "TestSupport"]),

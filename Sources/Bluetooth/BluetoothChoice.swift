@@ -1,7 +1,7 @@
 /// The transport and the adapter chosen in the settings.
 public struct BluetoothChoice: Sendable, Equatable {
     public enum Preference: String, Sendable, CaseIterable {
-        /// bluetoothd if it answers on the system bus, otherwise the kernel.
+        /// bluetoothd while it answers on the system bus, otherwise the kernel.
         case auto
         case bluez
         case kernel
@@ -21,13 +21,15 @@ public struct BluetoothChoice: Sendable, Equatable {
     }
 
     /// Powers and claims nothing: whether the adapter can be used is in ``BluetoothTransport/status()``.
-    public func makeTransport() async -> any BluetoothTransport {
-        if preference == .kernel { return KernelTransport(adapter: adapter, isPrivate: isPrivate) }
+    public func makeTransport() -> any BluetoothTransport {
         let bluez = BlueZTransport(adapter: adapter)
-        // A running bluetoothd occupies the ATT channel, whatever its state: the kernel's transport only works
-        // without it.
-        guard preference == .auto, await bluez.status().fault == .daemonMissing else { return bluez }
-        await bluez.close()
-        return KernelTransport(adapter: adapter, isPrivate: isPrivate)
+        switch preference {
+        case .bluez: return bluez
+        case .kernel: return KernelTransport(adapter: adapter, isPrivate: isPrivate)
+        case .auto:
+            return AutomaticTransport(
+                daemon: bluez, kernel: KernelTransport(adapter: adapter, isPrivate: isPrivate)
+            ) { bluez.presence() }
+        }
     }
 }

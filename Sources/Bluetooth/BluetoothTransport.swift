@@ -39,8 +39,6 @@ public struct AdapterStatus: Sendable, Equatable {
 
 /// Bluetooth Low Energy, as a peripheral and as a central.
 public protocol BluetoothTransport: Sendable {
-    var kind: TransportKind { get }
-
     func status() async -> AdapterStatus
 
     /// Puts a service on the air, and powers the adapter if necessary.

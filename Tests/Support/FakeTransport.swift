@@ -9,6 +9,8 @@ package final class FakeTransport: BluetoothTransport {
         /// It never answers, until its caller is cancelled.
         package var serveHangs = false
         package var scanFailure: BluetoothError?
+        /// What its status says.
+        package var fault: BluetoothError?
         package var canAdvertise = true
         /// Its values go to all that subscribed.
         package var sendsToAll = false
@@ -35,9 +37,11 @@ package final class FakeTransport: BluetoothTransport {
         }
     }
 
-    package let kind = TransportKind.kernel
     package func status() async -> AdapterStatus {
-        AdapterStatus(transport: .kernel, adapter: "hci0", canAdvertise: script.withLock { $0.canAdvertise })
+        script.withLock {
+            AdapterStatus(
+                transport: .kernel, adapter: "hci0", canAdvertise: $0.canAdvertise, fault: $0.fault)
+        }
     }
     package func close() async { closed.append(served.entries.allSatisfy { $0.acts.entries.contains(.stopped) }) }
 

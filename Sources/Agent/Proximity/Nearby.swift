@@ -25,7 +25,7 @@ struct Nearby: Sendable {
     ) {
         self.radio = Radio(
             radio ?? { [bluetooth = configuration.bluetooth] in
-                await BluetoothChoice(
+                BluetoothChoice(
                     preference: bluetooth.transport, adapter: bluetooth.adapter, isPrivate: bluetooth.isPrivate
                 ).makeTransport()
             })

@@ -14,7 +14,8 @@ actor BlueZ {
     var bus: BusConnection?
     var objects = BlueZObjects()
     /// The unique name of the owner of `org.bluez`. Signals and calls from other senders are ignored.
-    var owner: String?
+    var owner: String? { didSet { if (oldValue == nil) != (owner == nil) { presence.send(owner != nil) } } }
+    nonisolated let presence = Broadcast<Bool>()
     /// Why bluetoothd does not answer, although it is running.
     var refusal: BluetoothError?
     private var opening: Task<BluetoothError?, Never>?
@@ -99,6 +100,7 @@ actor BlueZ {
 
     func close() async {
         isClosed = true
+        presence.finish()
         await stopServing()
         for search in searches.keys { endSearch(search) }
         for path in links.keys { await endLink(path) }

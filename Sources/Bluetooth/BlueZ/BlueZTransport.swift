@@ -1,3 +1,5 @@
+import Groundwork
+
 /// Bluetooth through bluetoothd, which other programs of the board may use at the same time.
 ///
 /// It resumes by itself after bluetoothd has been restarted, or the adapter was removed and added again. Limits of
@@ -22,8 +24,6 @@ public struct BlueZTransport: BluetoothTransport {
     /// - Parameter adapter: `hci1`, an address, or empty for the first
     public init(adapter: String) { bluez = BlueZ(adapter: adapter) }
 
-    public var kind: TransportKind { .bluez }
-
     public func status() async -> AdapterStatus { await bluez.status() }
 
     /// If bluetoothd or the adapter is not there yet, the first event is ``PeripheralEvent/interrupted(_:)``, and
@@ -46,6 +46,9 @@ public struct BlueZTransport: BluetoothTransport {
         let (path, values) = try await bluez.connect(to: address, timeout: timeout)
         return BlueZRemotePeripheral(bluez: bluez, device: path, values: values)
     }
+
+    /// Whether bluetoothd is there, at each change from now on.
+    func presence() -> AsyncStream<Bool> { bluez.presence.subscribe(bound: 16) }
 
     public func openPairing(for duration: Duration) async throws(BluetoothError) {
         try await bluez.openPairing(for: duration)

@@ -8,7 +8,6 @@ import Synchronization
 /// Bonds live as long as the transport. A central with an older bond fails to encrypt with it and has to pair again,
 /// for which some ask a person.
 public final class KernelTransport: BluetoothTransport {
-    public let kind = TransportKind.kernel
     private let radio: KernelRadio
     private let queue = BluetoothQueue()
     private let activities = Mutex<[WeakActivity]>([])

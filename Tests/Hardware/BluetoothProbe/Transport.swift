@@ -7,5 +7,5 @@ func makeTransport(_ name: String, adapter: String, isPrivate: Bool) async -> an
         say("usage", ["text": "--transport is kernel, bluez or auto"])
         exit(64)
     }
-    return await BluetoothChoice(preference: preference, adapter: adapter, isPrivate: isPrivate).makeTransport()
+    return BluetoothChoice(preference: preference, adapter: adapter, isPrivate: isPrivate).makeTransport()
 }
