@@ -47,17 +47,19 @@ struct RequestTarget: Equatable {
         var query: [String: String] = [:]
         for pair in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            let name = try decode(parts[0])
-            guard !name.isEmpty, parts.count == 2 else {
+            // A plus sign is a blank, as in forms, which every client library writes so (WHATWG URL, section 5.1).
+            let words = parts.map { $0.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 } }
+            let name = try decode(words[0])
+            guard !name.isEmpty, words.count == 2 else {
                 throw .badTarget(reason: "has a query that is not name=value")
             }
             guard query[name] == nil else { throw .badTarget(reason: "names \(name) twice") }
-            query[name] = try decode(parts[1])
+            query[name] = try decode(words[1])
         }
         return query
     }
 
-    /// Percent-decoding (RFC 3986 section 2.1); a plus sign is a plus sign.
+    /// Percent-decoding (RFC 3986 section 2.1).
     private static func decode(_ text: some Collection<UInt8>) throws(LocalAPIError) -> String {
         guard let bytes = PercentEncoding.decode(text) else {
             throw .badTarget(reason: "has a broken percent-encoding")
