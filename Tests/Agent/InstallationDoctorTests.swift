@@ -223,6 +223,24 @@ struct InstallationDoctorTests {
         #expect(Installation.Unit(shown: "") == nil)
     }
 
+    @Test("the doctor reads the credentials from the unit where systemd does not show them")
+    func unprintable() throws {
+        var unit = try #require(Installation.Unit(shown: "LoadState=loaded\nLoadCredentialEncrypted=[unprintable]\n"))
+        #expect(unit.hidesCredentials)
+        #expect(unit.credentials.isEmpty)
+        unit.readCredentials(
+            ofFiles: """
+                # /lib/systemd/system/latchkey.service
+                [Service]
+                LoadCredentialEncrypted=latchkey-vault:/etc/latchkey/old.cred
+                # /etc/systemd/system/latchkey.service.d/override.conf
+                LoadCredentialEncrypted=
+                LoadCredentialEncrypted=latchkey-vault:/etc/latchkey/latchkey-vault.cred
+                """)
+        #expect(!unit.hidesCredentials)
+        #expect(unit.credentials == ["latchkey-vault": "/etc/latchkey/latchkey-vault.cred"])
+    }
+
     @Test("the doctor finds the holder of a lock by the file's number")
     func lock() {
         let locks = """

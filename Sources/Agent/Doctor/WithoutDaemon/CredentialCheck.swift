@@ -7,6 +7,7 @@ struct CredentialCheck: InstallationCheck {
             let unit = installation.unit, unit.isInstalled
         else { return nil }
         let credential = settings.vault.credential
+        guard !unit.hidesCredentials else { return .skip("systemd does not tell which credentials the service has") }
         guard let file = installation.credentialFile else {
             return .fail(
                 "latchkey.service loads no credential \(credential), which vault.credential of the settings names",

@@ -46,8 +46,14 @@ extension Installation {
     private static func unit() -> Unit? {
         guard access("/run/systemd/system", F_OK) == 0 else { return nil }
         let names = "LoadState,ActiveState,Result,ExecMainStatus,UnitFileState,User,LoadCredentialEncrypted"
-        return ShellCommand.output(of: "systemctl show latchkey.service -p \(names) 2>/dev/null", limit: 16_384)
+        var unit = ShellCommand.output(of: "systemctl show latchkey.service -p \(names) 2>/dev/null", limit: 16_384)
             .flatMap { Unit(shown: $0) }
+        if unit?.hidesCredentials == true,
+            let files = ShellCommand.output(of: "systemctl cat latchkey.service 2>/dev/null", limit: 65_536)
+        {
+            unit?.readCredentials(ofFiles: files)
+        }
+        return unit
     }
 
     // MARK: The lock
@@ -94,11 +100,29 @@ extension Installation.Unit {
             case "UnitFileState": isEnabled = value == "enabled"
             case "User": user = value
             case "LoadCredentialEncrypted":
-                guard let colon = value.firstIndex(of: ":") else { continue }
-                credentials[String(value[..<colon])] = String(value[value.index(after: colon)...])
+                if value == "[unprintable]" { hidesCredentials = true } else { addCredential(value) }
             default: continue
             }
         }
         guard isKnown else { return nil }
+    }
+
+    private mutating func addCredential(_ value: String) {
+        guard let colon = value.firstIndex(of: ":") else { return }
+        credentials[String(value[..<colon])] = String(value[value.index(after: colon)...])
+    }
+
+    /// - Parameter files: the output of `systemctl cat`: the unit and what is dropped in, in the order in which they
+    ///   count. An empty value takes back those before it (systemd.exec(5)).
+    mutating func readCredentials(ofFiles files: String) {
+        hidesCredentials = false
+        for line in files.split(whereSeparator: \.isNewline) {
+            let line = line.trimming(while: \.isWhitespace)
+            guard let equals = line.firstIndex(of: "="),
+                line[..<equals].trimming(while: \.isWhitespace) == "LoadCredentialEncrypted"
+            else { continue }
+            let value = String(line[line.index(after: equals)...].trimming(while: \.isWhitespace))
+            if value.isEmpty { credentials = [:] } else { addCredential(value) }
+        }
     }
 }

@@ -26,6 +26,8 @@ struct Installation: Sendable {
         var user = ""
         /// Files of `LoadCredentialEncrypted`, by the credential's name.
         var credentials: [String: String] = [:]
+        /// Whether systemd does not tell them: version 252 shows `[unprintable]`.
+        var hidesCredentials = false
     }
 
     /// A file or directory, as far as this user may see it.
