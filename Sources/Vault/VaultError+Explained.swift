@@ -37,6 +37,14 @@ extension VaultError {
             Explanation(
                 "vault.locked", .conflict, "vault \(path) is locked",
                 remedy: "unlock it with the key of one of its slots")
+        case .otherBoard(_, let known, let found):
+            Explanation(
+                "vault.other-board", .conflict,
+                "the identity is that of another board: of serial number \(known), and this board has \(found)",
+                remedy: "if this board takes the other one's place: latchkey identity adopt; if its card is a copy: "
+                    + "latchkey identity discard, then enroll it",
+                meaning: "the state directory came from another board, with the card or a copy of it; two boards with "
+                    + "one identity would end each other's connections, so nothing is sent until a person decides")
         case .noSlotOpens(let path, let tried):
             Explanation(
                 "vault.no-slot-opens", .configuration,
@@ -151,7 +159,8 @@ extension VaultError {
         .newerVersion(path: "PATH", found: 9, supported: 1),
         .permissionsTooOpen(path: "PATH", mode: 0o644), .manifestDamaged(path: "PATH"),
         .manifestRolledBack(path: "PATH"),
-        .closed(path: "PATH"), .locked(path: "PATH"), .noSlotOpens(path: "PATH", tried: [.systemdCredential]),
+        .closed(path: "PATH"), .locked(path: "PATH"),
+        .otherBoard(path: "PATH", known: "SERIAL", found: "OTHER"), .noSlotOpens(path: "PATH", tried: [.systemdCredential]),
         .slotDamaged(path: "PATH", id: 1, kind: .passphrase), .slotParametersRefused(kind: .passphrase),
         .slotUnknown(path: "PATH", id: 7), .lastSlot(path: "PATH", id: 1), .tooManySlots(path: "PATH", limit: 16),
         .credentialMissing(name: "NAME", directory: nil), .credentialMissing(name: "NAME", directory: "DIRECTORY"),

@@ -20,6 +20,8 @@ public enum VaultError: Explained, Equatable {
     case closed(path: String)
     /// The data key is not in memory.
     case locked(path: String)
+    /// The vault was used on the board with the serial number `known`, and this one has another.
+    case otherBoard(path: String, known: String, found: String)
 
     // Keys and slots
     /// None of the given keys fits a slot; `tried` are their kinds.

@@ -26,8 +26,8 @@ struct Latchkey: AsyncParsableCommand {
             CommandGroup(
                 name: "Identity",
                 subcommands: [
-                    Enroll.self, GatewayCommand.self, Renew.self, Deregister.self, Reset.self, Token.self,
-                    Accounts.self,
+                    Enroll.self, GatewayCommand.self, Renew.self, Deregister.self, Reset.self,
+                    IdentityCommand.self, Token.self, Accounts.self,
                 ]),
             CommandGroup(
                 name: "People",

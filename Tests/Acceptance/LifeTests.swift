@@ -66,6 +66,46 @@ struct LifeTests {
         try await board.tearDown()
     }
 
+    /// Runs a command on a board whose firmware tells this serial number.
+    private static func on(serialNumber: String) -> [String] {
+        [
+            "/usr/bin/unshare", "--mount", "/bin/sh", "-ec",
+            """
+            mount -t tmpfs tmpfs /sys/firmware
+            mkdir -p /sys/firmware/devicetree/base
+            printf '\(serialNumber)\\0' > /sys/firmware/devicetree/base/serial-number
+            exec "$@"
+            """, "sh",
+        ]
+    }
+
+    @Test(
+        "a copied card sends nothing from another board, until a person lets it take the place of the first",
+        .enabled(if: getuid() == 0, "mounts as root"))
+    func copiedCard() async throws {
+        try await withLabAndBoard { lab, board in
+            board.launcher = Self.on(serialNumber: "100000001")
+            try await board.stop()
+            try await board.start()
+            _ = try await board.enroll(at: lab)
+            let before = try await connected(board)
+            try await board.stop()
+            lab.resetCounts()
+
+            board.launcher = Self.on(serialNumber: "200000002")
+            try await board.start()
+            let status = try await board.latchkey("status", "--json")
+            #expect(status.output.contains("vault.other-board"))
+            #expect(try await board.latchkey("doctor").output.contains("latchkey identity adopt"))
+            #expect(try await board.latchkey("publish", "door/state", "open").status != 0)
+            #expect(lab.requestCounts.filter { $0.value > 0 }.isEmpty, "calls: \(lab.requestCounts)")
+
+            #expect(try await board.latchkey("identity", "adopt").status == 0)
+            let after = try await connected(board)
+            #expect(after.registration.magIdentifier == before.registration.magIdentifier)
+        }
+    }
+
     @Test("a kill keeps registration and tokens as well")
     func kill() async throws {
         try await withLabAndBoard { lab, board in

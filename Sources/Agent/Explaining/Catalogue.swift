@@ -29,7 +29,7 @@ public struct Catalogue: Sendable {
         FirstBootError.self,
         MPinError.self, MPinPromptError.self,
         StorageError.self,
-        UnexpectedError.self, VaultError.self, MetricsError.self,
+        UnexpectedError.self, VaultError.self, HardwareError.self, MetricsError.self,
     ]
 
     /// Errors, events and the codes of standards, each in the order of their names.

@@ -4,6 +4,7 @@ enum Features {
         AgentFeature(),
         EventsFeature(),
         VaultFeature(),
+        HardwareFeature(),
         GatewayFeature(),
         FirstBootFeature(),
         NetworkFeature(),

@@ -74,6 +74,7 @@ extension Agent {
             try await vault.unseal(with: [key], creating: true)
             report(.own(.vaultSetAside(path: setAside)))
         }
+        try await checkHardware()
     }
 
     private func end() async {

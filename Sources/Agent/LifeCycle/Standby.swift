@@ -4,8 +4,8 @@ import Logging
 import Storage
 import Vault
 
-/// The agent while its vault cannot be opened for an external reason: a disk that is full, read-only or failing, or a
-/// vault that a newer version wrote.
+/// The agent while its vault cannot be used for an external reason: a disk that is full, read-only or failing, a vault
+/// that a newer version wrote, or one that belongs to another board.
 ///
 /// Nothing is damaged, so nothing is set aside or changed. `latchkey status` and `latchkey doctor` say what is wrong,
 /// the routes of features that need the vault answer with the reason, and the agent continues by itself once the vault
@@ -16,7 +16,7 @@ struct Standby {
     /// Whether waiting may help; other errors need an administrator, who then restarts the agent.
     static func helps(against error: VaultError) -> Bool {
         switch error {
-        case .newerVersion: true
+        case .newerVersion, .otherBoard: true
         case .storage(.full), .storage(.readOnly), .storage(.inputOutput), .storage(.busy): true
         // Waiting in vain would hide the error from the administrator, so a new one counts as one of these.
         default: false
@@ -42,6 +42,8 @@ struct Standby {
             defer { group.cancelAll() }
             var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
             while true {
+                // A person who has decided does not wait long.
+                if case .otherBoard = agent.vaultFault { backoff.reset() }
                 try await Task.sleep(for: backoff.next())
                 do {
                     return try await open()

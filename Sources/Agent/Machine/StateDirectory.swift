@@ -67,6 +67,14 @@ final class StateDirectory: Sendable {
     /// Enough for the logs and the index of each database, in bytes.
     private static let leastFree: UInt64 = 2 << 20
 
+    /// Removes the outboxes and inboxes of all gateways, which must not be open.
+    static func removeMessages(in path: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        for name in names where name.hasPrefix("outbox-") || name.hasPrefix("inbox-") {
+            try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
+    }
+
     /// Names of the databases that were set aside as damaged and are still in a state directory.
     static func setAside(in path: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []

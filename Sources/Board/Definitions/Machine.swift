@@ -18,6 +18,20 @@ public struct Machine: Sendable {
         return String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self).flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The serial number that the firmware gives the board in its device tree (Devicetree specification, section 2.3.7,
+    /// and the Raspberry Pi's firmware); `nil` if there is none, or one of zeros alone, as on boards that were never
+    /// given one.
+    ///
+    /// Unlike `/etc/machine-id` it is not on the card, so a copy of the card does not have it.
+    public var serialNumber: String? {
+        let place = path("/sys/firmware/devicetree/base/serial-number")
+        guard let bytes = try? BoundedFile.read(place, limit: 256),
+            let text = String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        else { return nil }
+        let serial = String(DisplayText.clean(text).trimming { $0 == " " })
+        return serial.allSatisfy { $0 == "0" } ? nil : serial
+    }
+
     func path(_ absolute: String) -> String { root + absolute }
 
     /// Where a path leads when all links are followed; `nil` if it leads nowhere.

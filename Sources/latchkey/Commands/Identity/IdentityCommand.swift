@@ -1,0 +1,44 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct IdentityCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "identity",
+        abstract: "Decide about an identity that came with another board's card.",
+        discussion: """
+            A board whose firmware tells a serial number remembers it. On other hardware the agent connects to nothing \
+            and says so in 'latchkey status', until one of these is used:
+
+              $ latchkey identity adopt      this board takes the place of the other one
+              $ latchkey identity discard    the card is a copy, and the other board goes on
+            """,
+        subcommands: [Adopt.self, Discard.self])
+
+    struct Adopt: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "adopt", abstract: "Go on with the identity: the other board is gone.",
+            discussion: "Must not be used while the other board runs: each would end the connections of the other.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.client.post("/v1/identity/adopt", [:])
+            options.show(answer) { _ in "adopted; the agent goes on within seconds" }
+        }
+    }
+
+    struct Discard: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "discard", abstract: "Forget the identity, the accounts and the messages that were copied.",
+            discussion: "Asks for confirmation. Nothing is sent to the gateway, where the other board stays registered.")
+        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            try Confirmation.ask(
+                "this forgets everything that came from the other board: keys, accounts and messages", isGiven: yes)
+            let answer = try await options.client.post("/v1/identity/discard", [:])
+            options.show(answer) { _ in "discarded; enroll this board with: latchkey enroll - < url.txt" }
+        }
+    }
+}
