@@ -39,6 +39,42 @@ struct MainJobTests {
         }
     }
 
+    @Test("readings that a program hands in are shown, counted and published as those of a sensor")
+    func handedReadings() async throws {
+        try await withLabAndBoard(settings: "[telemetry]\ntopic = \"readings\"") { lab, board in
+            func report(_ words: String...) async throws -> Program.Result {
+                try await Program.shipped.run(["board", "report"] + words + ["--socket", board.socket])
+            }
+            // Without an account it is shown all the same.
+            #expect(try await report("well.level", "2.31", "--unit", "m").output.contains("not published"))
+            let arrivals = lab.arrivals.subscribe()
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { $0.isConnected }
+            #expect(try await report("well.level", "2.31", "--unit", "m").output == "accepted\n")
+            #expect(try await report("door.open", "--missing").output == "accepted\n")
+            let found = try await Acceptance.within(180, "the program's reading at the broker") {
+                for await message in arrivals where message.topic.hasSuffix("/custom/readings") {
+                    let text = String(decoding: message.payload, as: UTF8.self)
+                    if text.contains("door.open") { return text }
+                }
+                throw Unexpected("the broker's messages ended")
+            }
+            #expect(found.contains(#"{"name":"door.open","quality":"bad","unit":"count","value":null}"#))
+            #expect(
+                try await board.latchkey("metrics").output
+                    .contains(#"latchkey_sensor_meters{sensor="well.level"} 2.31"#))
+            // What is wrong is named, and nothing of the request is taken.
+            for (name, unit, fault) in [
+                ("Well", "m", "1 to 64 of"), ("system.memory-available", "B", "is a sensor of the board's definition"),
+                ("well.level", "furlong", "is none of Cel"),
+            ] {
+                let refused = try await report(name, "1", "--unit", unit)
+                #expect(refused.status == 64)
+                #expect(refused.errors.contains(fault), "\(refused.errors)")
+            }
+        }
+    }
+
     @Test("the broker retains the board's presence: online, and offline after it stopped")
     func presence() async throws {
         try await withLabAndBoard { lab, board in

@@ -263,7 +263,7 @@ final actor Link {
     /// Publishes readings taken before there was an outbox. The poller counts them as sent, so a steady sensor would
     /// otherwise stay silent for its longest interval.
     private func publishLatest() async {
-        await agent.publish(SampleSet(time: agent.time.now, readings: await agent.board.poller.latest()))
+        await agent.publish(SampleSet(time: agent.time.now, readings: await agent.board.latest()))
     }
 
     /// Drops tokens that the broker refuses: the next connection gets a new one.

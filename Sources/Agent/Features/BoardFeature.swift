@@ -17,7 +17,10 @@ struct BoardFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { agent.addBoardRoutes(to: &router) }
+    func addRoutes(to router: inout Router, of agent: Agent) {
+        agent.addBoardRoutes(to: &router)
+        agent.addReadingRoutes(to: &router)
+    }
 
     var checks: [any HealthCheck] { [SensorsCheck(), LinesCheck()] }
 

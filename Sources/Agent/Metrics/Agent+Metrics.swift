@@ -32,7 +32,7 @@ extension Agent {
         if vaultFault == nil {
             page.add(await gatewayAccounts(), at: now)
             await addMessages(to: &page, at: now)
-            page.add(await board.poller.counts())
+            page.add(await board.poller.counts() + board.handed.all())
             page.counter(
                 "latchkey_telemetry_unsent_messages", "Messages with readings that no account could take",
                 Double(unsentTelemetry))

@@ -5,7 +5,11 @@ struct BoardParts: Sendable {
     let definition: BoardDefinition
     /// The device tree's model, if there is one.
     let model: String?
+    /// That of the hardware, if it tells one.
+    let serialNumber: String?
     let poller: SensorPoller
+    /// What programs hand in.
+    let handed = HandedReadings()
     let button: Button?
     let led: StatusLED?
     /// Why the definition that the settings name could not be used, or why others could not be examined.
@@ -25,10 +29,14 @@ struct BoardParts: Sendable {
             isWithoutDefinition = true
         }
         model = machine.model
+        serialNumber = machine.serialNumber
         poller = SensorPoller(definition.sensors, on: machine, wallClock: { time.now })
         button = definition.button.map { Button($0, on: machine) }
         led = definition.led.map { StatusLED($0, on: machine) }
     }
+
+    /// The newest reading of each sensor, also of those of programs.
+    func latest() async -> [Reading] { await poller.latest() + handed.latest() }
 }
 
 extension BoardSettings {

@@ -27,7 +27,7 @@ extension Agent {
         }
         router.on("GET", "/v1/sensors", needs: .read, .init("The newest reading of each sensor", answer: .readings)) {
             _ in
-            .json(["readings": .array(await self.board.poller.latest().map(\.json))])
+            .json(["readings": .array(await self.board.latest().map(\.json))])
         }
         router.on(
             "GET", "/v1/sensors/stream", needs: .read,

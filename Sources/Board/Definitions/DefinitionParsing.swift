@@ -142,15 +142,7 @@ extension SensorDefinition {
 
     private static func name(in table: inout SettingsTable) -> String? {
         guard let name = table.string("name", required: "write a name such as \"cpu.temperature\"") else { return nil }
-        let isPlain = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
-                UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        guard isPlain, name.utf8.count <= 64 else {
+        guard SensorName.isValid(name) else {
             table.note("name", "is not a valid sensor name", fix: "write at most 64 of a-z 0-9 . - _")
             return nil
         }

@@ -7,8 +7,8 @@ import LocalAPI
 
 struct BoardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "board", abstract: "List board definitions, watch the sensors, check the parts.",
-        subcommands: [List.self, Watch.self, Check.self])
+        commandName: "board", abstract: "List board definitions, watch the sensors, check the parts, hand in readings.",
+        subcommands: [List.self, Watch.self, Check.self, Report.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -1,0 +1,120 @@
+import Board
+import Groundwork
+import LocalAPI
+import Messaging
+
+/// Readings that programs hand in.
+extension Agent {
+    /// The most readings of one request.
+    private static let limit = 64
+
+    nonisolated func addReadingRoutes(to router: inout Router) {
+        router.on(
+            "POST", "/v1/readings", needs: .publish,
+            .init(
+                "Hand in readings of a program's own, which are shown and published as those of the board's sensors",
+                body: ["readings": .array(of: .handedReading, "1 to \(Self.limit), of different names")],
+                required: ["readings"], status: 202,
+                answer: .object(
+                    [
+                        "accepted": .integer("how many"),
+                        "published": .boolean(
+                            "whether they are on their way to the broker: not while telemetry is off, or no account has one"),
+                    ], required: ["accepted", "published"]))
+        ) { request in
+            let readings = try self.readings(in: try RequestBody(request))
+            guard self.board.handed.take(readings) else {
+                throw AgentError.badRequest(
+                    member: "readings",
+                    fault: "would make more than \(HandedReadings.limit) names; the agent forgets them when it restarts")
+            }
+            let set = SampleSet(time: self.time.now, readings: readings)
+            self.board.poller.samples.send(set)
+            return .json(
+                [
+                    "accepted": .integer(Int64(readings.count)),
+                    "published": .bool(try await self.publish(set, by: request.publisher)),
+                ], status: 202)
+        }
+    }
+
+    /// Has the outbox accept readings, as any sensor's.
+    ///
+    /// - Returns: `false` if nothing takes them now.
+    private func publish(_ set: SampleSet, by publisher: UInt32?) async throws -> Bool {
+        guard configuration.telemetry.enabled, let station = await brokerLink?.station else { return false }
+        let message = OutgoingMessage(
+            topic: station.telemetryTopic, payload: set.payload(),
+            qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry, publisher: publisher)
+        return try await !station.accept([message]).isEmpty
+    }
+
+    private nonisolated func readings(in body: RequestBody) throws(AgentError) -> [Reading] {
+        guard let list = body["readings"]?.array, (1...Self.limit).contains(list.count) else {
+            throw .badRequest(member: "readings", fault: "is not a list of 1 to \(Self.limit)")
+        }
+        let now = time.now
+        var readings: [Reading] = []
+        for json in list {
+            let reading = try RequestBody(json.bytes, knowing: ["name", "value", "unit", "quality"])
+            let name = try reading.string("name")
+            guard SensorName.isValid(name) else {
+                throw .badRequest(member: "name", fault: "is not \(SensorName.rule)")
+            }
+            guard !readings.contains(where: { $0.name == name }) else {
+                throw .badRequest(member: "name", fault: "\(name) is there twice")
+            }
+            guard !board.definition.sensors.contains(where: { $0.name == name }) else {
+                throw .badRequest(member: "name", fault: "\(name) is a sensor of the board's definition")
+            }
+            readings.append(
+                Reading(
+                    name: name, value: try Self.value(in: reading), unit: try Self.unit(in: reading),
+                    quality: try Self.quality(in: reading), time: now))
+        }
+        return readings
+    }
+
+    private static func quality(in reading: RequestBody) throws(AgentError) -> Quality {
+        let isMissing = reading["value"] == nil || reading["value"] == .null
+        guard let text = try reading.optionalString("quality") else { return isMissing ? .bad : .good }
+        guard let quality = Quality(rawValue: text) else {
+            throw .badRequest(member: "quality", fault: "is none of good, uncertain, bad")
+        }
+        guard (quality == .bad) == isMissing else {
+            throw .badRequest(member: "quality", fault: "is bad exactly where there is no value")
+        }
+        return quality
+    }
+
+    private static func value(in reading: RequestBody) throws(AgentError) -> Double? {
+        guard let value = reading["value"], value != .null else { return nil }
+        guard let number = value.number, number.isFinite else {
+            throw .badRequest(member: "value", fault: "is not a number")
+        }
+        return number
+    }
+
+    private static func unit(in reading: RequestBody) throws(AgentError) -> SenMLUnit {
+        let text = try reading.optionalString("unit") ?? SenMLUnit.count.rawValue
+        guard let unit = SenMLUnit(rawValue: text) else {
+            throw .badRequest(
+                member: "unit", fault: "is none of \(SenMLUnit.allCases.map(\.rawValue).joined(separator: " "))")
+        }
+        return unit
+    }
+}
+
+extension Schema {
+    fileprivate static var handedReading: Schema {
+        .object(
+            [
+                "name": .string("\(SensorName.rule), and not that of a sensor of the board's definition"),
+                "value": .number("in the unit; null if there is none").orNull,
+                "unit": .string("a SenML unit, RFC 8428 section 12.1; count unless given"),
+                "quality": .string(
+                    "how far it can be trusted; good unless given, and bad without a value",
+                    choices: ["good", "uncertain", "bad"]),
+            ], required: ["name", "value"])
+    }
+}
