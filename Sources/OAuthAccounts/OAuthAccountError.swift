@@ -29,6 +29,8 @@ public enum OAuthAccountError: Explained, Equatable {
     case endpointMissing(String)
     /// There is no valid token, and only a person can obtain one.
     case loginRequired(account: String)
+    /// There is nothing that a log-out could end.
+    case nobodyLoggedIn(account: String)
     /// The same, because the server does not take the refresh token any more.
     case refreshRefused(account: String, error: String, text: String?, afterLostAnswer: Bool)
     /// The account has another grant.
@@ -107,6 +109,8 @@ public enum OAuthAccountError: Explained, Equatable {
                 "oauth.login-required", .unconfigured,
                 "the account \(account) has no token for this, and nobody is asked",
                 remedy: "log in: latchkey login --account \(account)")
+        case .nobodyLoggedIn(let account):
+            Explanation("oauth.nobody-logged-in", .conflict, "nobody is logged in at the account \(account)")
         case .refreshRefused(let account, let error, let text, let isAfterLostAnswer):
             Explanation(
                 "oauth.refresh-refused", .unconfigured,
@@ -177,7 +181,7 @@ public enum OAuthAccountError: Explained, Equatable {
         .refused(endpoint: "ENDPOINT", OAuthRefusal(status: 400, error: "ERROR", text: "TEXT")),
         .noAnswer(endpoint: "ENDPOINT", status: 502),
         .notYet(endpoint: "ENDPOINT", until: Date(timeIntervalSince1970: 1_800_000_000)), .endpointMissing("ENDPOINT"),
-        .loginRequired(account: "NAME"),
+        .loginRequired(account: "NAME"), .nobodyLoggedIn(account: "NAME"),
         .refreshRefused(account: "NAME", error: "ERROR", text: "TEXT", afterLostAnswer: true),
         .wrongGrant(account: "NAME", grant: "GRANT"), .browserAnswerInvalid(reason: "REASON"), .stateMismatch,
         .idTokenInvalid(reason: "REASON"), .idTokenUnsupported(algorithms: ["ALGORITHM"]), .noSuchLogIn,

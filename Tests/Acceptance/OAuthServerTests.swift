@@ -109,6 +109,8 @@ struct OAuthServerTests {
             try await board.start()
             #expect(try await token("cloud", of: board) == first)
             #expect(try await board.latchkey("logout", "--account", "cloud").status == 0)
+            let again = try await board.latchkey("logout", "--account", "cloud")
+            #expect(again.status != 0 && again.errors.contains("nobody is logged in at the account cloud"))
             #expect(try await board.latchkey("whoami", "--account", "cloud").status == 1)
             _ = try await board.ask("accounts", "remove", "cloud")
             #expect((try await board.ask("accounts", "list")["accounts"] as? [Any])?.isEmpty == true)

@@ -95,6 +95,16 @@ struct InstallationDoctorTests {
         InstallationRow(StateDirectoryCheck(), "pass", "is made when the agent starts") {
             $0.stateDirectory = .missing
         },
+        InstallationRow(StateDirectoryCheck(), "fail", "cannot be made: its file system is read-only") {
+            ($0.stateDirectory, $0.isOnReadOnlyDisk) = (.missing, true)
+        },
+        InstallationRow(CredentialCheck(), "fail", "systemd cannot decrypt /c") {
+            ($0.credentialFile, $0.credential) = ("/c", .there(owner: 0, mode: 0o600))
+            $0.unit?.exitStatus = 243
+        },
+        InstallationRow(CredentialCheck(), "skip", "does not tell which credentials") {
+            $0.unit?.hidesCredentials = true
+        },
         InstallationRow(StateDirectoryCheck(), "warn", "sudo latchkey doctor") { $0.stateDirectory = .hidden },
         InstallationRow(
             StateDirectoryCheck(), "fail",

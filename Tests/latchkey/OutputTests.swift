@@ -83,11 +83,11 @@ struct OutputTests {
         }
     }
 
-    @Test("messages are saved only in a directory that is there, and it is looked for before one comes")
+    @Test("messages are saved in a directory that is made if it is missing, and looked for before one comes")
     func directory() async throws {
         try await withFolder { folder in
             try "".write(toFile: "\(folder)/file", atomically: false, encoding: .utf8)
-            for name in ["file", "nothing"] {
+            for name in ["file", "nothing/below"] {
                 let command = try Subscribe.parse(["--save", "\(folder)/\(name)", "--socket", "\(folder)/none.sock"])
                 await #expect {
                     try await command.run()
@@ -96,7 +96,10 @@ struct OutputTests {
                     return path == "\(folder)/\(name)"
                 }
             }
-            try Output.checkDirectory(folder)
+            #expect(try !Output.makeDirectory(folder))
+            #expect(try Output.makeDirectory(folder + "/new"))
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/new")
+            #expect(attributes[.posixPermissions] as? Int == 0o700)
         }
     }
 

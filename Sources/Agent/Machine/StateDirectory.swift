@@ -70,7 +70,8 @@ final class StateDirectory: Sendable {
     /// Removes the outboxes and inboxes of all gateways, which must not be open.
     static func removeMessages(in path: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        for name in names where name.hasPrefix("outbox-") || name.hasPrefix("inbox-") {
+        // As `Station` names them.
+        for name in names where ["outbox-", "inbox-"].contains(where: name.hasPrefix) {
             try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
     }

@@ -137,6 +137,7 @@ extension Agent {
             )
             if let account = try await self.oauthAccount(of: request) {
                 guard allPrograms == nil else { throw AgentError.onlyAtGateway("allPrograms") }
+                try await account.requireSession()
                 let user = try await account.logOut(force: force)
                 return .json(["loggedIn": false, "userName": user?.name.map(JSON.string) ?? .null])
             }

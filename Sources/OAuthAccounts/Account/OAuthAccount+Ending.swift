@@ -6,6 +6,11 @@ import OAuth
 
 /// Giving up tokens, and the registration.
 extension OAuthAccount {
+    /// - Throws: ``OAuthAccountError/nobodyLoggedIn(account:)`` if there is nothing that a log-out could end.
+    public func requireSession() throws(OAuthAccountError) {
+        guard holding.user != nil || !holding.tokens.entries.isEmpty else { throw .nobodyLoggedIn(account: name) }
+    }
+
     /// Revokes the tokens at the server, where it has an endpoint for that, and forgets them here.
     ///
     /// - Parameter force: forget them here even if the server does not answer.

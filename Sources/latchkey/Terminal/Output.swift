@@ -3,11 +3,15 @@ import Glibc
 /// Writes files that a person asked for.
 enum Output {
     /// - Throws: ``InputError/unwritable(name:reason:)`` if no file can be made in a directory.
-    static func checkDirectory(_ path: String) throws(InputError) {
+    ///
+    /// - Returns: whether it was made, for this user alone.
+    static func makeDirectory(_ path: String) throws(InputError) -> Bool {
+        let isNew = mkdir(path, 0o700) == 0
         // The slash makes a file an error of its own.
         guard access(path + "/", W_OK | X_OK) == 0 else {
             throw .unwritable(name: path, reason: String(cString: strerror(errno)))
         }
+        return isNew
     }
 
     /// Writes a file, in place of one that is there.

@@ -17,6 +17,7 @@ extension Installation {
         credentialFile = unit?.credentials[settings.vault.credential]
         credential = credentialFile.map(Self.entry) ?? .missing
         stateDirectory = Self.entry(settings.stateDirectory)
+        if stateDirectory == .missing { isOnReadOnlyDisk = Self.isReadOnly(above: settings.stateDirectory) }
         lock = Self.holder(of: "\(settings.stateDirectory)/\(StateDirectory.lockName)")
         gatherState(settings)
         board = Result { () throws(BoardError) in try settings.board.read().definition.title }
@@ -39,6 +40,17 @@ extension Installation {
         var status = stat()
         guard stat(path, &status) == 0 else { return errno == ENOENT ? .missing : .hidden }
         return .there(owner: status.st_uid, mode: UInt32(status.st_mode) & 0o777)
+    }
+
+    private static func isReadOnly(above path: String) -> Bool {
+        var path = path
+        var status = statvfs()
+        while let slash = path.lastIndex(of: "/") {
+            path = slash == path.startIndex ? "/" : String(path[..<slash])
+            if statvfs(path, &status) == 0 { return status.f_flag & UInt(ST_RDONLY) != 0 }
+            if path == "/" { break }
+        }
+        return false
     }
 
     // MARK: systemd

@@ -77,6 +77,8 @@ struct Installation: Sendable {
     var credentialFile: String?
     var credential = Entry.missing
     var stateDirectory = Entry.missing
+    /// Whether the nearest directory above a missing state directory is on a file system that is mounted read-only.
+    var isOnReadOnlyDisk = false
     var lock = Lock.free
     /// The findings of checks that the daemon's doctor has too; `nil` if the state directory cannot be looked at.
     @Boxed var state: AgentState? = nil

@@ -6,6 +6,11 @@ struct StateDirectoryCheck: InstallationCheck {
     func run(_ installation: Installation) -> Verdict? {
         guard let path = installation.settings?.stateDirectory else { return nil }
         switch installation.stateDirectory {
+        case .missing where installation.isOnReadOnlyDisk:
+            return .fail(
+                "\(path) is not there, and cannot be made: its file system is read-only",
+                remedy: "mount a writable one there that lasts, such as a partition of its own: the registration, keys and "
+                    + "messages are kept in it")
         case .missing: return .pass("\(path) is made when the agent starts")
         case .hidden:
             return .warn("\(path) cannot be looked at by this user", remedy: "run it as root: sudo latchkey doctor")

@@ -27,12 +27,17 @@ struct ConfigCommand: AsyncParsableCommand {
                 + "cannot be read.")
 
         @Argument(help: "File to check; without it, the agent's configuration in use.") var file: String?
+        @Option(help: "The same, as other commands have it.") var config: String?
         @Flag(help: "Check the file alone, not that what it names exists on this machine: for images and other boards.")
         var syntaxOnly = false
         @Flag(help: "Print JSON.") var json = false
 
+        func validate() throws {
+            guard file == nil || config == nil else { throw ValidationError("give the file once") }
+        }
+
         func run() async throws {
-            let path = file ?? Environment["LATCHKEY_CONFIG"] ?? AgentConfiguration.defaultPath
+            let path = file ?? config ?? Environment["LATCHKEY_CONFIG"] ?? AgentConfiguration.defaultPath
             let report = try ConfigurationReport(of: Self.content(of: path), path: path, comparesMachine: !syntaxOnly)
             if json {
                 Terminal.json(report.json)

@@ -1,5 +1,6 @@
 import Agent
 import ArgumentParser
+import Glibc
 import Groundwork
 
 extension ConfigCommand {
@@ -145,6 +146,8 @@ extension SettingsFileOption {
         }
         Terminal.line(describe((formerText, SettingsReport.text(value))))
         guard change.isWritten else { return }
-        Terminal.line("it takes effect when the agent starts again: systemctl restart latchkey")
+        let isOfSystemd = access("/run/systemd/system", F_OK) == 0
+        Terminal.line(
+            "it takes effect when the agent starts again" + (isOfSystemd ? ": systemctl restart latchkey" : ""))
     }
 }

@@ -14,10 +14,16 @@ struct Status: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Then show each event as it happens, until Ctrl-C.")
     var follow = false
 
+    @Flag(name: .shortAndLong, help: "Print nothing: exit status 1 unless registered and connected to the broker.")
+    var quiet = false
+
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
+        guard !quiet || !follow && account.account == nil else {
+            throw ValidationError("--quiet goes with neither --follow nor --account")
+        }
         guard account.account == nil || !follow else {
             throw ValidationError("--follow shows the events of all accounts; leave out --account")
         }
@@ -32,6 +38,12 @@ struct Status: AsyncParsableCommand {
         let following = Following(client: client, path: "/v1/events", isKnown: true)
         if follow { try await following.open() }
         let status = try await client.get("/v1/status")
+        if quiet {
+            guard status["registration"]?["state"] == "registered", status["broker"]?["state"] == "connected" else {
+                throw ExitCode(ExitStatus.failure.rawValue)
+            }
+            return
+        }
         // With `--follow`, every line is an object that names its event.
         let line = JSON.object((status.object ?? [:]).merging(["event": "status"]) { own, _ in own })
         options.show(follow && options.json ? line : status, describe)
@@ -74,7 +86,7 @@ struct Status: AsyncParsableCommand {
             let names = failing.compactMap(\.string).joined(separator: ", ")
             fields.add("sensors", failing.isEmpty ? "\(count)" : "\(count), " + out.yellow("failing: \(names)"))
         }
-        if let unsent = status["sensors"]?["unsent"]?.integer, unsent > 0 {
+        if let unsent = status["sensors"]?["unsent"]?.integer, unsent > 0, status["broker"] == nil {
             fields.add("readings", out.yellow("\(Amount.of(unsent, "message")) not sent, for want of an account"))
         }
         for account in status["accounts"]?.array ?? [] where account["isDefault"]?.bool != true {
