@@ -89,6 +89,7 @@ command("accounts use", "gateway")
 command("gateway use", json.loads(run(["status"]).stdout)["gateway"]["url"])
 command("publish", "door", "open")
 command("board watch", "--count", "1")
+command("board report", "well.level", "2.3", "--unit", "m")
 
 for words, status in [
     (["status", "--bogus"], 64), (["config", "get", "nothing"], 65), (["config", "check", "/nope"], 78),

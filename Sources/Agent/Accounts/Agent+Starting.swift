@@ -63,7 +63,7 @@ extension Agent {
             throw GatewayChoiceError.unknown(text)
         }
         guard found.count == 1 else { throw GatewayChoiceError.ambiguous(text, found.map(\.baseURL)) }
-        return try await enroll(gateway, as: name)
+        return try await enroll(gateway, as: name, registers: configuration.registersByItself)
     }
 
     /// Switches an account to the gateway of the default document, wherever the account is now.
@@ -73,7 +73,8 @@ extension Agent {
         guard let gateway = try await defaultDocument() else { throw GatewayChoiceError.noDefaultDocument }
         // The fault that was found at the start is gone.
         defaultDocumentFault = nil
-        return try await enroll(gateway, as: name, byDocument: SHA256.hash(gateway.bytes))
+        return try await enroll(
+            gateway, as: name, registers: configuration.registersByItself, byDocument: SHA256.hash(gateway.bytes))
     }
 
     // MARK: The default document
@@ -95,7 +96,7 @@ extension Agent {
             else { return }
             let hash = SHA256.hash(gateway.bytes)
             guard try await gateways.takenDocument() != hash else { return }
-            try await adopt(gateway, as: .gateway, registers: true, byDocument: hash)
+            try await adopt(gateway, as: .gateway, registers: configuration.registersByItself, byDocument: hash)
             report(.own(.defaultDocumentTaken(gateway.identity)))
         } catch {
             defaultDocumentFault = Explanation(of: error)

@@ -11,6 +11,8 @@ import Settings
 struct GatewayFeature: Feature {
     static let defaultDocument = Setting("gateway.default_document", preset: "")
     static let documentReplaces = Setting("gateway.default_document_replaces", preset: false)
+    /// Who registers a board: `board` itself, by the client's own credentials, or the first `user` who logs in.
+    static let registration = Setting("gateway.registration", preset: "board")
     static let verifiesIDTokens = Setting("gateway.verify_id_tokens", preset: true)
     static let preloadKeys = Setting("gateway.preload_keys", preset: "announced")
 
@@ -23,6 +25,7 @@ struct GatewayFeature: Feature {
                 ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
             table.string("default_document", &configuration[Self.defaultDocument], .absolutePathOrEmpty)
             table.flag("default_document_replaces", &configuration[Self.documentReplaces])
+            table.choice("registration", &configuration[Self.registration], ["board", "user"].map { ($0, $0) })
             table.flag("verify_id_tokens", &configuration[Self.verifiesIDTokens])
             table.choice(
                 "preload_keys", &configuration[Self.preloadKeys], ["announced", "always", "never"].map { ($0, $0) })
@@ -141,4 +144,9 @@ extension AgentEvent {
         if case .broker(.failed(.credentialsUnavailable, _)) = source { return true }
         return failure.at > time
     }
+}
+
+extension AgentConfiguration {
+    /// Whether a board registers without a user.
+    var registersByItself: Bool { self[GatewayFeature.registration] == "board" }
 }

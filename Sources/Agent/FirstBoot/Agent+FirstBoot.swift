@@ -24,7 +24,7 @@ extension Agent {
     }
 
     /// Makes the configuration that of the default account, unless it has one; in the same commit it is noted that the
-    /// enrollment was taken. The link then registers the board, and keeps trying.
+    /// enrollment was taken. The link then registers the board, and keeps trying, unless a user has to.
     ///
     /// - Returns: whether it was taken.
     func take(_ gateway: GatewayConfiguration, of waiting: WaitingEnrollment) async throws -> Bool {
@@ -32,7 +32,8 @@ extension Agent {
         defer { accountChange.unlock() }
         guard try await !isEnrolled() else { return false }
         let note = try await change(noting: waiting, .taken)
-        try await adopt(gateway, as: .gateway, registers: true, byDocument: nil, alsoStoring: note)
+        try await adopt(
+            gateway, as: .gateway, registers: configuration.registersByItself, byDocument: nil, alsoStoring: note)
         killPoint("first-boot-committed")
         accounts.passing[.gateway] = .loaded
         await connect(.gateway, to: gateway)

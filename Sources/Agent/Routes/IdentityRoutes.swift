@@ -12,14 +12,14 @@ extension Agent {
                 body: [
                     "url": .string("an enrollment URL; this or a configuration has to be given").asSensitive,
                     "configuration": .openObject("a gateway's msso_config.json").asSensitive,
-                    "register": .boolean("false: the first user who logs in registers the board"),
+                    "register": .boolean("false: the first user who logs in registers the board; as gateway.registration says unless given"),
                 ], answer: .gatewayStatus)
         ) { request in
             let body = try RequestBody(request)
             let account = try request.accountName()
             // Checked before the URL is used, because it works only once. Whose it is, only the document says for sure.
             try await self.checkRoom(for: account)
-            let registers = try body.bool("register", default: true)
+            let registers = try body.bool("register", default: self.configuration.registersByItself)
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
                 let enrollment = try Enrollment(url: url)

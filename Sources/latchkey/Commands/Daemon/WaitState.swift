@@ -7,6 +7,7 @@ enum WaitState: String, CaseIterable, ExpressibleByArgument {
     case enrolled
     case registered
     case network
+    case gateway
     case token
     case broker
     case connected
@@ -22,6 +23,7 @@ enum WaitState: String, CaseIterable, ExpressibleByArgument {
         case .enrolled: account["gateway"] != nil || account["server"] != nil || account["backend"] != nil
         case .registered: account["registration"]?["state"]?.string == "registered"
         case .network: status["network"]?["state"]?.string == "connected"
+        case .gateway: status["network"]?["gateway"]?.string == "reachable"
         case .token: (account["token"]?["lifeLeft"]?.integer ?? 0) > 0
         case .broker: status["broker"]?["state"]?.string == "connected"
         case .connected:
@@ -38,6 +40,7 @@ enum WaitState: String, CaseIterable, ExpressibleByArgument {
             case .running: status["vault"]?["error"]?["message"]?.string
             case .registered: account["registration"]?["state"]?.string
             case .network: status["network"]?["state"]?.string
+            case .gateway: status["network"]?["gateway"]?.string
             case .broker, .connected: status["broker"]?["state"]?.string
             case .outboxEmpty: (status["outbox"]?["depth"]?.integer).map { "\(Amount.of($0, "message"))" }
             case .enrolled, .token, .userLoggedIn: nil
@@ -46,7 +49,7 @@ enum WaitState: String, CaseIterable, ExpressibleByArgument {
     }
 
     static let help = """
-        running: the daemon answers; enrolled; registered; network; token: the board has an access token; broker: \
+        running: the daemon answers; enrolled; registered; network; gateway: it answers; token: the board has an access token; broker: \
         connected to it; connected: registered and connected; user-logged-in; outbox-empty: the broker has everything.
         """
 }

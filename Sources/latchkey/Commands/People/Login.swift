@@ -41,6 +41,9 @@ struct Login: AsyncParsableCommand {
     @Flag(help: "List the gateway's providers.") var providers = false
     @Flag(help: "Log in by an authorization code that standard input gives; its verifier is the second line.")
     var code = false
+    @Option(
+        help: ArgumentHelp("That the code was requested with, if not the configured one.", valueName: "uri"))
+    var redirectURI: String?
     @Flag(help: "Log in by a JWT that standard input gives, such as an id_token.") var jwt = false
     @Option(help: ArgumentHelp("The grant type of the JWT, if it is not the standard one.", valueName: "uri"))
     var type: String?
@@ -80,6 +83,7 @@ struct Login: AsyncParsableCommand {
             throw ValidationError("--no-listen goes with a login in a browser")
         }
         guard expect == nil || ble || qr else { throw ValidationError("--expect goes with --ble and --qr") }
+        guard redirectURI == nil || code else { throw ValidationError("--redirect-uri goes with --code") }
         guard type == nil || jwt else { throw ValidationError("--type goes with --jwt") }
         guard picture == nil || qr || phone else { throw ValidationError("--picture goes with --qr and --phone") }
         guard picture?.hasSuffix(".svg") != false || picture?.hasSuffix(".png") != false else {
@@ -121,6 +125,7 @@ struct Login: AsyncParsableCommand {
             let lines = try Input.lines(of: Input.standardInput(limit: 4096)).filter { !$0.isEmpty }
             var body: [String: JSON] = ["code": .string(lines.first ?? "")]
             if lines.count > 1 { body["verifier"] = .string(lines[1]) }
+            if let redirectURI { body["redirectUri"] = .string(redirectURI) }
             try await logIn(account.path("login/code"), .object(body))
         } else if jwt {
             let token = try Input.firstLine(of: Input.standardInput(limit: 16_384))
