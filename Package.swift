@@ -226,7 +226,8 @@ let package = Package(
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "Cryptography", "latchkey", "latchkey-lab"],
             path: "Tests/Acceptance",
             exclude: [
-                "cli_json.py", "console.py", "every_route.py", "glewlwyd.py", "gps.py", "metrics.py",
+                "browser_login.py", "cli_json.py", "console.py", "every_route.py", "glewlwyd.py", "gps.py",
+                "metrics.py",
                 "mpin_console.py", "mpin_tmux.py", "proxy.py",
             ],
             swiftSettings: strict),
