@@ -222,7 +222,8 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .removal: ["DELETE"]
         case .revocation: ["DELETE", "POST"]
         case .deviceMetadata: ["GET", "PUT", "DELETE"]
-        case .scim, .storage: ["GET", "POST", "PUT", "DELETE"]
+        case .scim: ["GET", "POST", "PUT", "PATCH", "DELETE"]
+        case .storage: ["GET", "POST", "PUT", "DELETE"]
         case .upload, .mpinUser: ["POST", "PUT"]
         }
     }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,12 @@ static void append_number(struct gate *gate, unsigned long number)
     } else {
         gate->length += (size_t)written;
     }
+}
+
+/* Its address: no other connection has it at the same time. */
+static void append_connection(struct gate *gate, const struct mosquitto *client)
+{
+    append_number(gate, (unsigned long)(uintptr_t)client);
 }
 
 static bool send_line(struct gate *gate)
@@ -187,6 +194,7 @@ static int on_connect(int event, void *event_data, void *user_data)
     X509_free(certificate);
     begin(gate, "connect");
     append_text(gate, mosquitto_client_id(attempt->client));
+    append_connection(gate, attempt->client);
     append_text(gate, attempt->username);
     append_text(gate, attempt->password);
     append(gate, der, der_length > 0 ? (size_t)der_length : 0, LAB_CERTIFICATE_LIMIT);
@@ -236,6 +244,7 @@ static int on_disconnect(int event, void *event_data, void *user_data)
     (void)event;
     begin(gate, "bye");
     append_text(gate, mosquitto_client_id(leaving->client));
+    append_connection(gate, leaving->client);
     send_line(gate);
     return MOSQ_ERR_SUCCESS;
 }

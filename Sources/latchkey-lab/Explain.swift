@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandWords
 import GatewayLab
 import Groundwork
 
@@ -21,7 +22,7 @@ struct Explain: ParsableCommand {
         guard (code == nil) == list else { throw ValidationError("Give one code, or --list.") }
     }
 
-    /// - Throws: `LabError.noSuch`
+    /// - Throws: ``ParserError/unknownCode(_:nearest:)``
     func run() throws {
         let chosen = try code.map(Self.explanations(of:)) ?? Self.all
         if json {
@@ -47,9 +48,11 @@ struct Explain: ParsableCommand {
         all.map(\.code).reduce(into: []) { codes, code in if codes.last != code { codes.append(code) } }
     }
 
-    private static func explanations(of code: String) throws(LabError) -> [Explanation] {
+    private static func explanations(of code: String) throws(ParserError) -> [Explanation] {
         let found = all.filter { $0.code == code.lowercased() }
-        guard !found.isEmpty else { throw .noSuch(thing: "error code", name: String(code.prefix(100))) }
+        guard !found.isEmpty else {
+            throw .unknownCode(String(code.prefix(100)), nearest: NearNames.nearest(to: code, among: codes))
+        }
         return found
     }
 

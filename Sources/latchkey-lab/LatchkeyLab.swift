@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandWords
 import Groundwork
 
 /// The command of the lab gateway. `run` is the lab; every other subcommand controls a running one through its admin
@@ -16,7 +17,7 @@ struct LatchkeyLab: AsyncParsableCommand {
             users       alice (alice-password), bob (bob-password)
             admin page  http://127.0.0.1:8480/#q6v…
             $ latchkey-lab enroll
-            https://localhost:8443/connect/device/config?sessionData=eyJ…&subjectKeyHash=9pA…%3D
+            https://localhost:8443/connect/device/config?sessionData=eyJ…
 
             Only the user who started the lab can control it: the commands read its admin token from a file of \
             that user.
@@ -25,15 +26,24 @@ struct LatchkeyLab: AsyncParsableCommand {
             start its parts, 77 the admin token is missing, 78 the lab's environment is at fault.
             """,
         version: Release.version,
-        subcommands: [
-            Run.self, Page.self, Enroll.self, Devices.self, Logins.self, OneTimePasswordsCommand.self,
-            MPinCommand.self,
-            FaultCommand.self, Client.self,
-            MessagesCommand.self, Explain.self, Completions.self,
+        groupedSubcommands: [
+            CommandGroup(name: "Lab", subcommands: [Run.self, Page.self]),
+            CommandGroup(
+                name: "Boards and clients",
+                subcommands: [Enroll.self, Devices.self, Client.self, MessagesCommand.self]),
+            CommandGroup(
+                name: "People", subcommands: [Logins.self, OneTimePasswordsCommand.self, MPinCommand.self]),
+            CommandGroup(name: "Faults", subcommands: [FaultCommand.self]),
+            CommandGroup(name: "More", subcommands: [Explain.self, Completions.self]),
         ])
 
     static func main() async {
         do {
+            do {
+                try CommandNames.check(CommandLine.arguments.dropFirst(), of: Self.self)
+            } catch {
+                throw ParserError.unknownCommand(error)
+            }
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()

@@ -1,5 +1,6 @@
 import Agent
 import ArgumentParser
+import CommandWords
 
 /// The command: `latchkey run` is the daemon, to which most other subcommands talk.
 @main
@@ -90,7 +91,11 @@ struct Latchkey: AsyncParsableCommand {
         // The parser makes the configurations of all commands that it may meet, which stay in memory. The daemon's is
         // parsed alone; if something is wrong with it, the whole parser reports it.
         if arguments.first == "run", let run = try? Run.parse(Array(arguments.dropFirst())) { return run }
-        try CommandNames.check(arguments, of: Self.self)
+        do {
+            try CommandNames.check(arguments, of: Self.self)
+        } catch {
+            throw UsageError(error)
+        }
         // Completions of names that the daemon has wait for its answer.
         return try await asyncParseAsRoot()
     }

@@ -1,3 +1,4 @@
+import CommandWords
 import Groundwork
 
 /// The command was not used correctly.
@@ -12,6 +13,10 @@ enum UsageError: Explained, Equatable {
     case unconfirmed(consequence: String)
     /// The argument of that number is not UTF-8: it would be altered.
     case notText(argument: Int)
+
+    init(_ unknown: UnknownCommand) {
+        self = .unknownCommand(name: unknown.name, path: unknown.path, suggestion: unknown.suggestion)
+    }
 
     var explanation: Explanation {
         switch self {

@@ -144,7 +144,7 @@ struct LogInWaysTests {
             let shown = try address(try await logIn.errors.line(containing: "https://"))
             #expect(shown.contains("/enterprise/login?sessionID="))
             #expect(try String(contentsOfFile: picture, encoding: .utf8).hasPrefix("<svg"))
-            #expect(try await browser.logIn(at: shown, as: "bob").address.hasPrefix("latchkey://callback"))
+            #expect(try await browser.logIn(at: shown, as: "bob").address.hasPrefix("http://127.0.0.1:"))
             #expect(try await logIn.ended() == 0)
             #expect(try await isLoggedIn(board, as: "bob"))
         }

@@ -27,9 +27,12 @@ private let allowed: [String: Set<String>] = [
         "GatewayServices", "MPin", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity",
         "LocalAPI", "Settings",
     ],
-    "latchkey": ["Groundwork", "Settings", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],
+    "CommandWords": [],
+    "latchkey": [
+        "Groundwork", "Settings", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent", "CommandWords",
+    ],
     "GatewayLab": ["Groundwork", "Cryptography"],
-    "latchkey-lab": ["Groundwork", "GatewayLab"],
+    "latchkey-lab": ["Groundwork", "GatewayLab", "CommandWords"],
 ]
 
 /// The only rooms that may name a library.

@@ -31,6 +31,41 @@ extension GatewayLabTests {
             }
         }
 
+        @Test("a board whose connection is taken over by its next one is connected at the lab until that one ends")
+        func takeOver() async throws {
+            try await Workshop.open({ $0.broker = true }) { shop in
+                let board = try await Phone(shop)
+                var events = shop.lab.events.subscribe().makeAsyncIterator()
+                func noted(_ text: String) async throws {
+                    while let event = await events.next() {
+                        if event.kind == .broker, event.text.hasPrefix(text) { return }
+                    }
+                    throw CancellationError()
+                }
+                func isShown() async throws -> Bool? {
+                    let state = try await run("curl", ["-sS"] + shop.adminHeader + ["\(shop.lab.adminURL)/api/state"])
+                    return try JSON(parsing: Array(state.output.utf8))["devices"]?[0]?["connected"]?.bool
+                }
+                let former = try board.stay()
+                // It would come back and take over in turn.
+                defer { kill(former.processIdentifier, SIGKILL) }
+                try await noted("subscribed")
+                kill(former.processIdentifier, SIGSTOP)
+                let next = try board.stay()
+                defer { kill(next.processIdentifier, SIGKILL) }
+                try await noted("connected")
+                try await noted("subscribed")
+                #expect(await Array(shop.lab.brokerSessions.keys) == [board.clientID])
+                #expect(try await isShown() == true)
+                #expect(await isRefused(board.with { $0.token = "another" }))
+                #expect(try await isShown() == true)
+                kill(next.processIdentifier, SIGKILL)
+                try await noted("disconnected")
+                #expect(await shop.lab.brokerSessions.isEmpty)
+                #expect(try await isShown() == false)
+            }
+        }
+
         @Test("clients of the lab's broker send to groups, which their members alone read")
         func groups() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in

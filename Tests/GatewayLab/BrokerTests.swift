@@ -234,6 +234,18 @@ struct Phone: Sendable {
         try await run("mosquitto_sub", arguments(filter) + ["-C", "\(count)", "-W", "10", "-q", "1"])
     }
 
+    /// A subscriber that stays until it is told to go.
+    func stay() throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["mosquitto_sub"] + arguments(ownTopic)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
     private func arguments(_ topic: String) -> [String] {
         let login = token.isEmpty ? ["-u", userName] : ["-u", userName, "-P", token]
         let shown = certificate.map { ["--cert", $0, "--key", key] } ?? []

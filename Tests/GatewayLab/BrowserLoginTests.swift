@@ -147,12 +147,36 @@ extension GatewayLabTests {
             }
         }
 
+        @Test(
+            "the login page lets its form lead to the client: the port of a program, the scheme of an app",
+            arguments: [
+                ("http://127.0.0.1/callback", "http://127.0.0.1:41237/callback", "http://127.0.0.1:41237"),
+                ("http://[::1]/callback", "http://[::1]:41237/callback", "http:"),
+                ("app.example://callback", "app.example://callback", "app.example:"),
+            ])
+        func policies(own: String, asked: String, source: String) async throws {
+            try await Workshop.open({ $0.masterClients[0].redirectURI = own }) { shop in
+                let client = try await shop.initialize(try await shop.board())
+                let begun = try await shop.e3([
+                    ("client_id", client.id), ("response_type", "code"), ("display", "template"),
+                    ("redirect_uri", asked),
+                ])
+                let login = try await shop.curl.send("GET", try #require(begun.header("Location")))
+                #expect(login.header("Content-Security-Policy")?.contains("form-action 'self' \(source);") == true)
+                let refused = try await shop.e3([
+                    ("client_id", client.id), ("response_type", "token"), ("display", "template"),
+                    ("redirect_uri", asked),
+                ])
+                #expect(refused.header("Location")?.hasPrefix("\(asked)?error=") == true)
+            }
+        }
+
         /// A page that needs nothing but forms, and is kept by nobody.
         private func expectPlainPage(_ reply: Curl.Reply) throws {
             #expect(reply.header("Content-Type") == "text/html; charset=utf-8")
             #expect(reply.header("Cache-Control") == "no-store" && !reply.text.contains("<script"))
             let policy = try #require(reply.header("Content-Security-Policy"))
-            #expect(policy.hasPrefix("default-src 'none'") && policy.contains("form-action 'self' latchkey:"))
+            #expect(policy.hasPrefix("default-src 'none'") && policy.contains("form-action 'self' http://127.0.0.1;"))
         }
 
         /// Sends the form of a page as a browser does: to its action, with its hidden fields.

@@ -13,7 +13,15 @@ extension GatewayLabTests {
             try await Workshop.open { shop in
                 let any = ["--port", "0", "--admin-port", "0", "--broker-port", "0"]
                 for (arguments, status, message) in [
-                    (["devices", "--frob"], 64, "Unknown option '--frob'"),
+                    (
+                        ["devices", "--frob"], 64,
+                        "Unknown option '--frob'. Did you mean '--json'?\n  Usage: latchkey-lab devices"
+                    ),
+                    (["devcies"], 64, "there is no command devcies\n  did you mean: latchkey-lab devices\n"),
+                    (["fault", "nams"], 64, "did you mean: latchkey-lab fault names\n"),
+                    (["help", "mpni"], 64, "did you mean: latchkey-lab mpin\n"),
+                    (["mpin", "xyzzy"], 64, "\n  latchkey-lab mpin --help lists the commands\n"),
+                    (["explain", "lab.not-runing"], 65, "did you mean: lab.not-running"),
                     (["devices", "--admin", "nonsense"], 64, "nonsense is not an address"),
                     (["fault", "part", "cable", "stop"], 64, "There is no part cable"),
                     (["run", "--prefix", "a/b"] + any, 64, "the prefix a/b is not a bare word"),

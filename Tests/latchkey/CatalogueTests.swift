@@ -1,4 +1,5 @@
 import Agent
+import CommandWords
 import Foundation
 import Groundwork
 import Testing

@@ -1,3 +1,4 @@
+import CommandWords
 import Foundation
 import Testing
 
@@ -14,12 +15,8 @@ struct CommandNamesTests {
             (["xyzzy"], nil), (["consent", "5"], nil),
         ] as [([String], String?)])
     func unknown(arguments: [String], suggestion: String?) {
-        let error = #expect(throws: UsageError.self) { try CommandNames.check(arguments, of: Latchkey.self) }
-        guard case .unknownCommand(_, _, let found) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(found == suggestion)
+        let error = #expect(throws: UnknownCommand.self) { try CommandNames.check(arguments, of: Latchkey.self) }
+        #expect(error?.suggestion == suggestion)
     }
 
     @Test(

@@ -6,7 +6,7 @@ import Synchronization
 final class BrokerGate: Sendable {
     private let store: GatewayStore
     private let journal: Journal
-    private let connected = Mutex<[String: Date]>([:])
+    private let connections = Mutex(BrokerConnections())
 
     init(store: GatewayStore, journal: Journal) {
         self.store = store
@@ -14,10 +14,10 @@ final class BrokerGate: Sendable {
     }
 
     /// Connected client ids, with the time at which they connected.
-    var sessions: [String: Date] { connected.withLock { $0 } }
+    var sessions: [String: Date] { connections.withLock { $0.sessions } }
 
     /// Nobody is connected to a broker whose plugin has hung up.
-    func forgetSessions() { connected.withLock { $0 = [:] } }
+    func forgetSessions() { connections.withLock { $0 = BrokerConnections() } }
 
     /// What the plugin does with a client's packet.
     enum Verdict: Sendable {
@@ -44,12 +44,14 @@ final class BrokerGate: Sendable {
         let fields = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard let clientID = fields.dropFirst().first.flatMap(Self.text) else { return .deny }
         switch (fields[0], fields.count) {
-        case ("connect", 5): return Verdict(await connect(clientID, fields))
+        case ("connect", 6): return Verdict(await connect(clientID, fields))
         case ("publish", 7): return await publish(clientID, fields)
         case ("subscribe", 3): return Verdict(await subscribe(clientID, fields))
-        case ("bye", 2):
-            if connected.withLock({ $0.removeValue(forKey: clientID) }) != nil {
-                note("disconnected", clientID)
+        case ("bye", 3):
+            switch UInt64(fields[2]).map({ number in connections.withLock { $0.remove(number) } }) {
+            case .left: note("disconnected", clientID)
+            case .takenOver: note("its earlier connection was taken over", clientID)
+            case .unknown, nil: break
             }
             return nil
         default: return .deny
@@ -57,8 +59,8 @@ final class BrokerGate: Sendable {
     }
 
     private func connect(_ clientID: String, _ fields: [String]) async -> Bool {
-        guard let userName = Self.text(fields[2]), let password = Self.text(fields[3]),
-            let certificate = Self.bytes(fields[4])
+        guard let connection = UInt64(fields[2]), let userName = Self.text(fields[3]),
+            let password = Self.text(fields[4]), let certificate = Self.bytes(fields[5])
         else { return false }
         let login = GatewayCore.BrokerLogin(
             clientID: clientID, userName: userName, password: password,
@@ -76,7 +78,7 @@ final class BrokerGate: Sendable {
             note("refused: \(denial.reason)", clientID)
             return false
         }
-        connected.withLock { $0[clientID] = now }
+        connections.withLock { $0.add(connection, of: clientID, at: now) }
         note("connected", clientID)
         return true
     }

@@ -37,7 +37,8 @@ extension GatewayCore {
             let session = try begin(query, request: request, master: master, now: now)
             return .redirect(to: try loginURL(of: session, now: now))
         } catch let fault as GatewayFault {
-            return .redirect(to: refusal(fault, redirectURI: master.redirectURI, state: query["state"]))
+            let redirectURI = query["redirect_uri"] ?? master.redirectURI
+            return .redirect(to: refusal(fault, redirectURI: redirectURI, state: query["state"]))
         }
     }
 

@@ -75,7 +75,7 @@ struct GatewayCore: Sendable {
         case .appIcon: return try appIcon(request)
         case .deviceList: return try deviceList(request, now: now)
         case .deviceMetadata: return try deviceMetadata(request, now: now)
-        case .scim: return try scim(request, now: now)
+        case .scim: return scim(request, now: now)
         case .storage: return try storage(request, now: now)
         case .oneTimePassword: return try sendOneTimePassword(request, now: now)
         case .hello: return try hello(request, now: now)

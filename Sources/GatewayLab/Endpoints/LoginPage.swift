@@ -1,4 +1,5 @@
 import Cryptography
+import Foundation
 import Groundwork
 
 /// The pages that a browser shows while a user logs in. They are plain forms without scripts or external resources.
@@ -73,11 +74,10 @@ enum LoginPage {
             </html>
 
             """
-        // Browsers apply the policy of a form to the redirect that answers it, so it includes the client's scheme.
-        let scheme = redirectURI.prefix { $0 != ":" }
+        // Browsers apply the policy of a form to the redirect that answers it, so it includes the client.
         let policy =
             "default-src 'none'; style-src 'sha256-\(Base64.encode(SHA256.hash(Array(css.utf8))))'; img-src data:; "
-            + "base-uri 'none'; form-action 'self' \(scheme):; frame-ancestors 'none'"
+            + "base-uri 'none'; form-action 'self' \(source(redirectURI)); frame-ancestors 'none'"
         return WireResponse(
             status: 200,
             headers: [
@@ -86,6 +86,15 @@ enum LoginPage {
                 ("Referrer-Policy", "no-referrer"),
             ],
             body: Array(html.utf8))
+    }
+
+    /// Where a redirect URI leads, as a policy names it (CSP 3 section 2.3.1): its origin, or the scheme of an app. A
+    /// policy cannot name an IPv6 address.
+    private static func source(_ redirectURI: String) -> String {
+        guard let url = URLComponents(string: redirectURI), let scheme = url.scheme, let host = url.host,
+            ["http", "https"].contains(scheme), !host.contains(":")
+        else { return String(redirectURI.prefix { $0 != ":" }) + ":" }
+        return "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
     }
 
     static func escaped(_ text: String) -> String {

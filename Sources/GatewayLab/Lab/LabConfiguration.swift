@@ -106,12 +106,13 @@ public struct MasterClient: Sendable, Equatable, Codable {
     public var organization: String
     /// Space separated.
     public var scope: String
-    /// Where a browser goes with an authorization code; empty for a client that users do not log in with.
+    /// Where a browser goes with an authorization code; empty for a client that users do not log in with. A program of
+    /// the browser's own machine names its port when it asks (RFC 8252 section 7.3).
     public var redirectURI: String
 
     public init(
         clientID: String, staticSecret: String? = nil, organization: String = "Latchkey Lab",
-        scope: String = MasterClient.defaultScope, redirectURI: String = "latchkey://callback"
+        scope: String = MasterClient.defaultScope, redirectURI: String = "http://127.0.0.1/callback"
     ) {
         self.clientID = clientID
         self.staticSecret = staticSecret

@@ -6,8 +6,10 @@ struct LabServices: Sendable, Equatable, Codable {
     struct Group: Sendable, Equatable, Codable {
         var name: String
         var owner: String
-        /// User names, which are the users' identifiers too.
+        /// Identifiers of users: of the lab's own people, their names.
         var members: [String]
+        /// What its creator calls it.
+        var externalID: String?
     }
 
     struct Item: Sendable, Equatable, Codable {
@@ -24,6 +26,8 @@ struct LabServices: Sendable, Equatable, Codable {
 
     /// By identifier.
     var groups: [String: Group] = [:]
+    /// The users that clients of SCIM have made, by identifier; `nil` in files of earlier versions.
+    var people: [String: [UInt8]]?
     /// By mag-identifier, then by name.
     var metadata: [String: [String: String]] = [:]
     /// By segment and owner, then by key.

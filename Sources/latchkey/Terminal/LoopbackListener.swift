@@ -6,6 +6,9 @@ final class LoopbackListener {
     /// How long a connection may take to say what it wants.
     private static let patience = Duration.seconds(5)
 
+    /// How long a browser may take for its way from the gateway to here, in milliseconds.
+    private static let lateness: Int32 = 1000
+
     /// Readable when a browser has connected.
     let descriptor: Int32
     let port: UInt16
@@ -75,6 +78,12 @@ final class LoopbackListener {
             send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
         return found
+    }
+
+    /// Answers a browser that is still on its way here when the gateway has already said that the login is done.
+    func answerLatecomer(redirectURI: String) {
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        if poll(&state, 1, Self.lateness) == 1 { _ = answer(redirectURI: redirectURI) }
     }
 
     /// What the browser sent up to the end of the head, bounded in size and in time: a connection that says nothing, or

@@ -1,5 +1,6 @@
 import Agent
 import ArgumentParser
+import CommandWords
 import Groundwork
 import Settings
 

@@ -46,8 +46,11 @@ struct BrowserLogin {
             try QRText.show(url, light: light, isAside: asJSON)
             Terminal.error("Scan the code with a phone and log in there, or enter the address that it leads to.")
         } else {
-            Terminal.error(
-                "Open this address in a browser, log in, and enter the address that it leads to:\n\n  \(url)\n")
+            let ending =
+                listener == nil
+                ? ", log in, and enter the address that it leads to:"
+                : " and log in. A browser of this machine ends it; of any other, enter the address that it leads to:"
+            Terminal.error("Open this address in a browser\(ending)\n\n  \(url)\n")
         }
         Terminal.prompt("Address: ")
         let user = try await wait(
@@ -96,6 +99,7 @@ struct BrowserLogin {
                 let answer = try await complete(path, ["poll": true])
                 if answer["loggedIn"]?.bool == true {
                     Terminal.error("")
+                    listener?.answerLatecomer(redirectURI: redirectURI)
                     return answer
                 }
             }

@@ -17,7 +17,7 @@ struct SCIMFilterText {
 
     private static let invalid = SCIMFault(400, "invalidFilter", "The filter is not valid")
 
-    /// Parentheses, and words with their quoted parts.
+    /// Parentheses, brackets, and words with their quoted parts.
     private static func split(_ text: String) throws(SCIMFault) -> [String] {
         var words: [String] = []
         var word = ""
@@ -33,7 +33,7 @@ struct SCIMFilterText {
                 } else if character == "\"" {
                     quoted = false
                 }
-            } else if character == " " || character == "(" || character == ")" {
+            } else if " ()[]".contains(character) {
                 if !word.isEmpty { words.append(word) }
                 word = ""
                 if character != " " { words.append(String(character)) }
@@ -78,16 +78,24 @@ struct SCIMFilterText {
             guard words.popFirst() == ")" else { throw Self.invalid }
             return inner
         }
-        guard let sign = words.popFirst()?.lowercased() else { throw Self.invalid }
-        let path = word.split(separator: ".").map(String.init)
-        if sign == "pr" { return { !SCIMValues.at(path, of: $0).isEmpty } }
+        let path = SCIMPath(word)
+        guard ![")", "[", "]"].contains(word), !path.names.isEmpty, let sign = words.popFirst()?.lowercased() else {
+            throw Self.invalid
+        }
+        if sign == "[" {
+            // All of it has to be true of one and the same value.
+            let inner = try anyOf(depth + 1)
+            guard words.popFirst() == "]" else { throw Self.invalid }
+            return { path.elements(of: $0).contains { inner($0.object == nil ? ["value": $0] : $0) } }
+        }
+        if sign == "pr" { return { !path.values(of: $0).isEmpty } }
         guard ["eq", "ne", "co", "sw", "ew", "gt", "ge", "lt", "le"].contains(sign), let literal = words.popFirst(),
             let value = try? JSON(parsing: Array(literal.utf8))
         else { throw Self.invalid }
         return { resource in
-            let values = SCIMValues.at(path, of: resource)
+            let values = path.values(of: resource)
             // "not equal" is true of what has no such attribute.
-            if sign == "ne" { return !values.contains { SCIMValues.order($0, value) == 0 } }
+            if sign == "ne" { return !values.contains { $0.scimOrder(to: value) == 0 } }
             return values.contains { Self.holds($0, sign, value) }
         }
     }
@@ -101,7 +109,7 @@ struct SCIMFilterText {
             default: break
             }
         }
-        guard let order = SCIMValues.order(held, wanted) else { return false }
+        guard let order = held.scimOrder(to: wanted) else { return false }
         return switch sign {
         case "eq": order == 0
         case "gt": order > 0
@@ -110,61 +118,5 @@ struct SCIMFilterText {
         case "le": order <= 0
         default: false
         }
-    }
-}
-
-/// Values of a resource's attributes.
-enum SCIMValues {
-    /// The values at a path; an attribute with several values has each, and `emails` alone means `emails.value`.
-    static func at(_ path: [String], of resource: JSON) -> [JSON] {
-        var values = [resource]
-        for name in path {
-            values = values.flatMap { value -> [JSON] in
-                let found = value.object?.first { $0.key.lowercased() == name.lowercased() }?.value
-                return found?.array ?? found.map { [$0] } ?? []
-            }
-        }
-        return values.map { $0["value"] ?? $0 }.filter { $0 != .null && $0 != "" }
-    }
-
-    /// Negative if the first comes before the second; `nil` if they cannot be compared. Text is compared without regard
-    /// to case.
-    static func order(_ left: JSON, _ right: JSON) -> Int? {
-        if let left = left.string?.lowercased(), let right = right.string?.lowercased() {
-            return left == right ? 0 : left < right ? -1 : 1
-        }
-        if let left = left.number, let right = right.number { return left == right ? 0 : left < right ? -1 : 1 }
-        if let left = left.bool, let right = right.bool { return left == right ? 0 : 1 }
-        return nil
-    }
-}
-
-/// An error answer of SCIM (RFC 7644 section 3.12).
-struct SCIMFault: Error {
-    let status: Int
-    let type: String?
-    let detail: String
-
-    init(_ status: Int, _ type: String? = nil, _ detail: String) {
-        self.status = status
-        self.type = type
-        self.detail = detail
-    }
-
-    var response: WireResponse {
-        var body: [String: JSON] = [
-            "schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"], "status": .string("\(status)"),
-            "detail": .string(detail),
-        ]
-        body["scimType"] = type.map(JSON.string)
-        return .scim(.object(body), status: status)
-    }
-}
-
-extension WireResponse {
-    static func scim(_ value: JSON, status: Int = 200) -> WireResponse {
-        var response = WireResponse.json(value, status: status)
-        response.headers[0].value = "application/scim+json"
-        return response
     }
 }

@@ -1,12 +1,12 @@
 /// Finds names that were likely meant by one that does not exist.
-enum NearNames {
+public enum NearNames {
     /// The edits (a character inserted, removed or replaced) up to which a word counts as mistyped.
     private static let farthest = 2
     /// The most names that are offered.
     private static let limit = 3
 
     /// The nearest of the names, if one is near.
-    static func suggestion(for typed: String, among names: [String]) -> String? {
+    public static func suggestion(for typed: String, among names: [String]) -> String? {
         if typed.count > 1, let whole = names.first(where: { $0.hasPrefix(typed) }) { return whole }
         let near = names.map { (name: $0, edits: edits(from: typed, to: $0)) }.min { $0.edits < $1.edits }
         guard let near, near.edits <= min(farthest, typed.count / 2) else { return nil }
@@ -14,7 +14,7 @@ enum NearNames {
     }
 
     /// The near ones among many long names, the nearest first: the typed name is misspelled, or only a part.
-    static func nearest(to typed: String, among names: [String]) -> [String] {
+    public static func nearest(to typed: String, among names: [String]) -> [String] {
         let typed = String(typed.lowercased().prefix(100))
         guard typed.count > 2 else { return [] }
         let near = Set(names).map { name -> (name: String, distance: Int) in
