@@ -34,7 +34,8 @@ struct DocumentationTests {
         try server.listen()
         let running = Task { try await server.run() }
         #expect(
-            try await OtherProgram.output(of: ["python3", "-c", example, path]) == "registered\nreadings {'load': 1}\n")
+            try await OtherProgram.output(of: ["env", "LATCHKEY_SOCKET=\(path)", "python3", "-c", example])
+                == "registered\nreadings {'load': 1}\n")
         running.cancel()
         try await running.value
     }

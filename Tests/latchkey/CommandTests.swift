@@ -107,7 +107,7 @@ struct CommandTests {
         "the command scales numbers for people, and its nouns agree with them",
         arguments: [
             (24_154_005_504, "B", "22.5 GiB"), (512, "B", "512 B"), (0, "B", "0 B"), (5.37, "count", "5.37"),
-            (45, "Cel", "45 °C"),
+            (45, "Cel", "45 °C"), (90.5, "s", "90.5 s"), (3283.18, "s", "54 min 43 s"),
             (1013.25, "hPa", "1013.25 hPa"), (-0.5, "Cel", "-0.5 °C"), (37.0000004, "%RH", "37 %"),
         ])
     func reading(value: Double, unit: String, text: String) {

@@ -10,7 +10,7 @@ extension ConsolePage {
             fact(facts, "Grant", server?.grant.replaceAll("_", " "));
             fact(facts, "Tokens", server && account.tokens.length, account.needsPerson ? "warn" : "");
             fact(facts, "Registration", registration?.state, registration?.state === "registered" ? "good" : "warn");
-            fact(facts, "Certificate", certificate?.daysLeft === undefined ? "" : `${certificate.daysLeft} days left`);
+            fact(facts, "Certificate", certificate?.daysLeft === undefined ? "" : daysLeft(certificate.daysLeft));
             fact(facts, "Messages", account.usesBroker ? "go by this account" : "");
             fact(facts, "Last error", account.lastError?.message, "bad");
             const title = account.name + (account.isDefault ? " (default)" : "");

@@ -91,6 +91,8 @@ extension ConsolePage {
         #sensors li:last-child { border: 0; }
         #sensors .name { overflow-wrap: anywhere; }
         #sensors .value { font-variant-numeric: tabular-nums; text-align: right; }
+        #sensors .range { grid-column: 2 / -1; text-align: right; font-size: .8rem; color: var(--quiet); }
+        #sensors .range:empty { display: none; }
         svg { display: block; width: 8rem; height: 2rem; }
         svg polyline { fill: none; stroke: var(--accent); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
         #sessions li, #accounts li, #mpin li, #health li { padding: .5rem 0; border-bottom: 1px solid var(--line); }

@@ -15,9 +15,19 @@ extension ConsolePage {
 
         const time = text => text ? new Date(text).toLocaleString() : undefined;
         function bytes(count) {
-          const step = Math.min(3, Math.floor(Math.log10(Math.max(1, count)) / 3));
-          return `${+(count / 1000 ** step).toPrecision(4)} ${["B", "kB", "MB", "GB"][step]}`;
+          const step = Math.min(4, Math.floor(Math.log2(Math.max(1, Math.abs(count))) / 10));
+          return `${+(count / 1024 ** step).toFixed(1)} ${["B", "KiB", "MiB", "GiB", "TiB"][step]}`;
         }
+
+        // As the commands show it; the names of SenML are not what people write.
+        function amount(value, unit) {
+          if (unit === "B") return bytes(value);
+          if (unit === "s" && value >= 120) return span(Math.floor(value));
+          const number = Math.abs(value) < .1 ? +value.toPrecision(3) : +value.toFixed(3);
+          return `${number} ${{ Cel: "°C", "%RH": "%", count: "" }[unit] ?? unit}`.trim();
+        }
+
+        const daysLeft = days => days < 0 ? `ended ${-days} days ago` : `${days} days left`;
 
         function showState(status) {
           const list = el("dl");
@@ -27,8 +37,8 @@ extension ConsolePage {
           fact(list, "Device", registration?.deviceID);
           fact(list, "User", status.user?.userName);
           if (certificate?.daysLeft !== undefined) {
-            const { daysLeft } = certificate;
-            fact(list, "Certificate", `${daysLeft} days left`, daysLeft < 0 ? "bad" : daysLeft < 30 ? "warn" : "");
+            const days = certificate.daysLeft;
+            fact(list, "Certificate", daysLeft(days), days < 0 ? "bad" : days < 30 ? "warn" : "");
           }
           if (token) fact(list, "Token", `${span(token.lifeLeft)} left`);
           if (status.network) {
@@ -73,13 +83,13 @@ extension ConsolePage {
               const line = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
               drawing.append(line);
               const value = el("span", { className: "value" });
-              sensor = { values: [], value, line, drawing };
+              const range = el("span", { className: "range" });
+              sensor = { values: [], value, line, drawing, range };
               sensors.set(reading.name, sensor);
               const name = el("span", { className: "name", textContent: reading.name });
-              $("sensors").append(el("li", {}, name, value, drawing));
+              $("sensors").append(el("li", {}, name, value, drawing, range));
             }
-            const shown = reading.value === null ? "no value"
-              : reading.unit === "B" ? bytes(reading.value) : `${+reading.value.toPrecision(6)} ${reading.unit}`;
+            const shown = reading.value === null ? "no value" : amount(reading.value, reading.unit);
             sensor.value.textContent = reading.quality === "good" ? shown : `${shown} (${reading.quality})`;
             sensor.value.className = `value ${{ good: "", uncertain: "warn" }[reading.quality] ?? "bad"}`;
             if (reading.value !== null) sensor.values.push(reading.value);
@@ -90,7 +100,7 @@ extension ConsolePage {
           $("no-sensors").hidden = sensors.size > 0;
         }
 
-        function draw({ values, line, drawing }, { name, unit }) {
+        function draw({ values, line, drawing, range }, { name, unit }) {
           const [least, most] = [Math.min(...values), Math.max(...values)];
           const height = value => most === least ? 16 : 30 - 28 * (value - least) / (most - least);
           // A few readings take the right part, more of them the whole width.
@@ -101,8 +111,9 @@ extension ConsolePage {
           if (values.length === 1) points.unshift(`${place(-1)},16`);
           line.setAttribute("points", points.join(" "));
           drawing.setAttribute("aria-label", values.length
-            ? `${name}: ${values.length} readings from ${+least.toPrecision(4)} to ${+most.toPrecision(4)} ${unit}`
+            ? `${name}: ${values.length} readings from ${amount(least, unit)} to ${amount(most, unit)}`
             : `${name}: no readings`);
+          range.textContent = most > least ? `${amount(least, unit)} to ${amount(most, unit)}` : "";
         }
 
         // Adds a line to a list, and drops the oldest of too many.

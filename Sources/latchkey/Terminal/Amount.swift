@@ -20,7 +20,10 @@ enum Amount {
         case "Cel": return (decimal(value, digits: 3), "°C")
         case "%RH": return (decimal(value, digits: 3), "%")
         case "count": return (decimal(value, digits: 3), "")
-        default: return (decimal(value, digits: 3), unit)
+        // Two units of it, as of ages.
+        case "s" where (120..<1e12).contains(value): return ("\(Age(seconds: Int64(value)))", "")
+        // Of teslas and farads little would be left.
+        default: return (decimal(value, digits: value.magnitude < 0.1 ? 9 : 3), unit)
         }
     }
 

@@ -137,7 +137,8 @@ struct Status: AsyncParsableCommand {
     private func addTokens(of account: JSON, to fields: inout Fields) {
         let out = Terminal.standardOutput
         if let days = account["certificate"]?["daysLeft"]?.integer {
-            let text = "\(Amount.of(days, "day")) left, until \(account["certificate"]?["notAfter"]?.string ?? "?")"
+            let end = account["certificate"]?["notAfter"]?.string ?? "?"
+            let text = days < 0 ? "ended at \(end)" : "\(Amount.of(days, "day")) left, until \(end)"
             fields.add("certificate", days < 0 ? out.red(text) : days < 30 ? out.yellow(text) : text)
         }
         if let age = account["token"]?["age"]?.integer {
