@@ -95,7 +95,8 @@ extension HTTPError {
         case .handshakeFailed(let host, let reason):
             Explanation(
                 "http.handshake-failed", .unreachable, "cannot agree on TLS with \(host): \(reason)",
-                remedy: "check that the port is right, that the server speaks TLS 1.3, or TLS 1.2 with ECDHE and AES-GCM "
+                remedy:
+                    "check that the port is right, that the server speaks TLS 1.3, or TLS 1.2 with ECDHE and AES-GCM "
                     + "or ChaCha20-Poly1305 (CBC is refused), and that no proxy or firewall is in between")
         case .clientCertificateRefused(let host, let alert):
             Explanation(

@@ -57,7 +57,8 @@ struct EndingStreakTests {
 
     @Test("a broker that takes no retained messages is said to refuse them, and is used without")
     func noRetained() async throws {
-        let broker = try await TestBroker(TestBroker.Options(lines: ["allow_anonymous true", "retain_available false"]))
+        let broker = try await TestBroker(
+            TestBroker.Options(lines: ["allow_anonymous true", "retain_available false"]))
         let refused = try await Station(at: broker.address, running: false) { $0.presenceTopic = try Topic("status") }
         let events = refused.messenger.events.subscribe()
         refused.run()

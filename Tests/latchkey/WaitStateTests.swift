@@ -7,12 +7,14 @@ import Testing
 struct WaitStateTests {
     private static let away: JSON = [
         "registration": ["state": "pending"], "gateway": ["url": "https://gw.example"],
-        "network": ["state": "none", "gateway": "not-reachable"], "token": ["lifeLeft": -1], "broker": ["state": "waiting"],
+        "network": ["state": "none", "gateway": "not-reachable"], "token": ["lifeLeft": -1],
+        "broker": ["state": "waiting"],
         "user": ["loggedIn": false], "outbox": ["depth": 3], "vault": ["error": ["message": "the disk is full"]],
     ]
     private static let there: JSON = [
         "registration": ["state": "registered"], "gateway": ["url": "https://gw.example"],
-        "network": ["state": "connected", "gateway": "reachable"], "token": ["lifeLeft": 60], "broker": ["state": "connected"],
+        "network": ["state": "connected", "gateway": "reachable"], "token": ["lifeLeft": 60],
+        "broker": ["state": "connected"],
         "user": ["loggedIn": true], "outbox": ["depth": 0],
     ]
 

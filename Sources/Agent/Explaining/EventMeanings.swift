@@ -126,7 +126,8 @@ enum EventMeanings {
     ]
 
     static let proximity = [
-        "proximity.ambiguous": "several devices ask for consent, or one asks while a session is to be unlocked, so the button answers none of them",
+        "proximity.ambiguous":
+            "several devices ask for consent, or one asks while a session is to be unlocked, so the button answers none of them",
         "proximity.audit-failed": "it could not be recorded who was let in",
         "proximity.authorization-code-received": "another device has let this one in",
         "proximity.authorization-error-received": "this device was not let in",

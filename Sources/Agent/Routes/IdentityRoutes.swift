@@ -12,7 +12,9 @@ extension Agent {
                 body: [
                     "url": .string("an enrollment URL; this or a configuration has to be given").asSensitive,
                     "configuration": .openObject("a gateway's msso_config.json").asSensitive,
-                    "register": .boolean("false: the first user who logs in registers the board; as gateway.registration says unless given"),
+                    "register": .boolean(
+                        "false: the first user who logs in registers the board; as gateway.registration says unless given"
+                    ),
                 ], answer: .gatewayStatus)
         ) { request in
             let body = try RequestBody(request)

@@ -19,14 +19,16 @@ extension Agent {
                     [
                         "accepted": .integer("how many"),
                         "published": .boolean(
-                            "whether they are on their way to the broker: not while telemetry is off, or no account has one"),
+                            "whether they are on their way to the broker: not while telemetry is off, or no account has one"
+                        ),
                     ], required: ["accepted", "published"]))
         ) { request in
             let readings = try self.readings(in: try RequestBody(request))
             guard self.board.handed.take(readings) else {
                 throw AgentError.badRequest(
                     member: "readings",
-                    fault: "would make more than \(HandedReadings.limit) names; the agent forgets them when it restarts")
+                    fault: "would make more than \(HandedReadings.limit) names; the agent forgets them when it restarts"
+                )
             }
             let set = SampleSet(time: self.time.now, readings: readings)
             self.board.poller.samples.send(set)

@@ -18,7 +18,8 @@ public final class HandedReadings: Sendable {
             guard Set(counts.keys).union(readings.map(\.name)).count <= Self.limit else { return false }
             for reading in readings {
                 // A program that names another unit has another sensor now.
-                var count = counts[reading.name].flatMap { $0.unit == reading.unit ? $0 : nil }
+                var count =
+                    counts[reading.name].flatMap { $0.unit == reading.unit ? $0 : nil }
                     ?? SensorPoller.Counts(sensor: reading.name, unit: reading.unit)
                 if reading.value == nil { count.failed += 1 } else { count.taken += 1 }
                 count.latest = reading

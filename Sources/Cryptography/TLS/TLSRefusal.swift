@@ -71,6 +71,7 @@ extension TLSRefusal {
     private static func isNamedByCommonName(_ certificate: OpaquePointer?, _ host: String) -> Bool {
         guard let certificate else { return false }
         // OpenSSL looks at the common name only where there is no DNS name.
-        return X509_check_host(certificate, host, host.utf8.count, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS), nil) == 1
+        return X509_check_host(certificate, host, host.utf8.count, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS), nil)
+            == 1
     }
 }

@@ -97,7 +97,8 @@ public enum SessionLockError: Explained, Equatable {
 
     public static let examples: [SessionLockError] = [
         .locked(userName: "NAME"), .messagesLocked, .noIDToken, .noButton, .buttonNotPressed, .buttonRefused,
-        .buttonAmbiguous, .buttonBusy, .passcodeInvalid, .passcodesDiffer, .passcodeWrong(attemptsLeft: 2), .attemptsUsedUp, .tooSoon(seconds: 30),
+        .buttonAmbiguous, .buttonBusy, .passcodeInvalid, .passcodesDiffer, .passcodeWrong(attemptsLeft: 2),
+        .attemptsUsedUp, .tooSoon(seconds: 30),
         .sessionEnded,
     ]
 }

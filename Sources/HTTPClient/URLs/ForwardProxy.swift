@@ -11,7 +11,8 @@ public struct ForwardProxy: Sendable, Equatable {
     /// The variable that names it.
     public let variable: String
 
-    static let remedy = "check that it runs, and https_proxy in the environment of the agent (systemctl edit latchkey); "
+    static let remedy =
+        "check that it runs, and https_proxy in the environment of the agent (systemctl edit latchkey); "
         + "hosts that are reached without it belong in no_proxy"
 
     /// The proxy for an https request.

@@ -303,7 +303,9 @@ public actor ConsentDesk {
         // Until the requested edges are reported, no decision may depend on the button.
         let solitude = questions == 1 && !isLooking ? meaning.ambiguousUntil : nil
         let gesture = isLooking ? nil : gestures.deadline
-        guard let deadline = [askedUntil, presence?.deadline, gesture, solitude].compactMap(\.self).min() else { return }
+        guard let deadline = [askedUntil, presence?.deadline, gesture, solitude].compactMap(\.self).min() else {
+            return
+        }
         alarm = Task { [clock, weak self] in
             guard (try? await clock.sleep(until: deadline)) != nil, !Task.isCancelled else { return }
             await self?.expire()

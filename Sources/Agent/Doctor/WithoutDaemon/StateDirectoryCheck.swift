@@ -9,7 +9,8 @@ struct StateDirectoryCheck: InstallationCheck {
         case .missing where installation.isOnReadOnlyDisk:
             return .fail(
                 "\(path) is not there, and cannot be made: its file system is read-only",
-                remedy: "mount a writable one there that lasts, such as a partition of its own: the registration, keys and "
+                remedy:
+                    "mount a writable one there that lasts, such as a partition of its own: the registration, keys and "
                     + "messages are kept in it")
         case .missing: return .pass("\(path) is made when the agent starts")
         case .hidden:

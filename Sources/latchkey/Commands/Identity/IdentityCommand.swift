@@ -30,7 +30,8 @@ struct IdentityCommand: AsyncParsableCommand {
     struct Discard: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard", abstract: "Forget the identity, the accounts and the messages that were copied.",
-            discussion: "Asks for confirmation. Nothing is sent to the gateway, where the other board stays registered.")
+            discussion: "Asks for confirmation. Nothing is sent to the gateway, where the other board stays registered."
+        )
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var options: ClientOptions
 
