@@ -87,7 +87,7 @@ struct ConfigurationTests {
         ("gateway.name_check", "\"maybe\"", "\"common-name\""),
         ("gateway.default_document", "\"msso_config.json\"", "\"/etc/latchkey/msso_config.json\""),
         ("gateway.default_document_replaces", "\"yes\"", "true"),
-        ("gateway.registration", "\"nobody\"", "\"user\""),
+        ("gateway.registered_by", "\"nobody\"", "\"user\""),
         ("gateway.verify_id_tokens", "1", "false"),
         ("gateway.preload_keys", "true", "\"always\""),
         ("enrollment.file", "\"enroll.url\"", "\"/srv/enroll.url\""),

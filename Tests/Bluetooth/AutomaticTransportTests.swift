@@ -53,6 +53,8 @@ struct AutomaticTransportTests {
         daemon(isThere: false)
         daemon(isThere: true)
         await clock.advance(by: AutomaticTransport.restart)
+        // Once to decide, and once to see whether it has come back.
+        try await daemon.asked.wait(2) { $0 }
         #expect(daemon.served.entries[0].acts.entries.isEmpty)
         daemon(isThere: false)
         await clock.advance(by: AutomaticTransport.restart)

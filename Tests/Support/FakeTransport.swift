@@ -23,6 +23,8 @@ package final class FakeTransport: BluetoothTransport {
     package let hanging = Log<Bool>()
     /// Whether all that was served was off the air by the time it was closed.
     package let closed = Log<Bool>()
+    /// An entry each time its status is asked for.
+    package let asked = Log<Bool>()
     package let scans = Log<Scan>()
     package let connections = Log<BluetoothAddress>()
 
@@ -38,7 +40,8 @@ package final class FakeTransport: BluetoothTransport {
     }
 
     package func status() async -> AdapterStatus {
-        script.withLock {
+        defer { asked.append(true) }
+        return script.withLock {
             AdapterStatus(
                 transport: .kernel, adapter: "hci0", canAdvertise: $0.canAdvertise, fault: $0.fault)
         }

@@ -4,10 +4,10 @@ import re
 METHODS = ["get", "post", "put", "delete"]
 TITLES = {
     "Status and health": ["version", "status", "doctor", "events", "logs", "metrics", "openapi.json", "console"],
-    "Board and sensors": ["board", "sensors", "location"],
+    "Board and sensors": ["board", "sensors", "readings", "location"],
     "Messages": ["messages", "send", "user/messages", "user/send", "brokers", "dead-letters", "outbox"],
     "Inboxes and actions": ["inbox", "actions"],
-    "Enrollment and gateways": ["enrollments", "gateway", "gateways", "renew", "deregister", "reset"],
+    "Enrollment and gateways": ["enrollments", "gateway", "gateways", "renew", "deregister", "reset", "identity"],
     "Users and sessions": ["user", "login", "logout", "session"],
     "Nearby devices": ["proximity"],
     "Prompts": ["prompts"],

@@ -12,7 +12,7 @@ struct GatewayFeature: Feature {
     static let defaultDocument = Setting("gateway.default_document", preset: "")
     static let documentReplaces = Setting("gateway.default_document_replaces", preset: false)
     /// Who registers a board: `board` itself, by the client's own credentials, or the first `user` who logs in.
-    static let registration = Setting("gateway.registration", preset: "board")
+    static let registeredBy = Setting("gateway.registered_by", preset: "board")
     static let verifiesIDTokens = Setting("gateway.verify_id_tokens", preset: true)
     static let preloadKeys = Setting("gateway.preload_keys", preset: "announced")
 
@@ -25,7 +25,7 @@ struct GatewayFeature: Feature {
                 ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
             table.string("default_document", &configuration[Self.defaultDocument], .absolutePathOrEmpty)
             table.flag("default_document_replaces", &configuration[Self.documentReplaces])
-            table.choice("registration", &configuration[Self.registration], ["board", "user"].map { ($0, $0) })
+            table.choice("registered_by", &configuration[Self.registeredBy], ["board", "user"].map { ($0, $0) })
             table.flag("verify_id_tokens", &configuration[Self.verifiesIDTokens])
             table.choice(
                 "preload_keys", &configuration[Self.preloadKeys], ["announced", "always", "never"].map { ($0, $0) })
@@ -148,5 +148,5 @@ extension AgentEvent {
 
 extension AgentConfiguration {
     /// Whether a board registers without a user.
-    var registersByItself: Bool { self[GatewayFeature.registration] == "board" }
+    var registersByItself: Bool { self[GatewayFeature.registeredBy] == "board" }
 }

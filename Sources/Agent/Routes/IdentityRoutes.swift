@@ -13,7 +13,7 @@ extension Agent {
                     "url": .string("an enrollment URL; this or a configuration has to be given").asSensitive,
                     "configuration": .openObject("a gateway's msso_config.json").asSensitive,
                     "register": .boolean(
-                        "false: the first user who logs in registers the board; as gateway.registration says unless given"
+                        "false: the first user who logs in registers the board; as gateway.registered_by says unless given"
                     ),
                 ], answer: .gatewayStatus)
         ) { request in

@@ -8,10 +8,11 @@ struct IdentityCommand: AsyncParsableCommand {
         abstract: "Decide about an identity that came with another board's card.",
         discussion: """
             A board whose firmware tells a serial number remembers it. On other hardware the agent connects to nothing \
-            and says so in 'latchkey status', until one of these is used:
+            and says so in 'latchkey status', until a person decides: 'adopt' lets this board take the place of the other \
+            one, 'discard' forgets what came with a copy of its card, while the other board goes on.
 
-              $ latchkey identity adopt      this board takes the place of the other one
-              $ latchkey identity discard    the card is a copy, and the other board goes on
+              $ latchkey identity adopt
+              $ latchkey identity discard
             """,
         subcommands: [Adopt.self, Discard.self])
 
