@@ -27,7 +27,9 @@ struct ConfigCommandTests {
         #expect(port["value"] as? Int == 0 && port["source"] as? String == "default")
 
         let set = try await config(board, "set", "broker.host", "c.example")
-        #expect(set.status == 0 && set.output.contains("takes effect when the agent starts again"), "\(set.output) \(set.errors)")
+        #expect(
+            set.status == 0 && set.output.contains("takes effect when the agent starts again"),
+            "\(set.output) \(set.errors)")
         let after = before.replacing("\"b.example\" # ours", with: "\"c.example\" # ours")
         #expect(try String(contentsOf: board.configuration, encoding: .utf8) == after)
         let again = try await config(board, "set", "broker.host", "c.example", "--json").json
