@@ -10,6 +10,7 @@
 #include <openssl/kdf.h>
 #include <openssl/objects.h>
 #include <openssl/param_build.h>
+#include <openssl/pkcs12.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
@@ -51,6 +52,44 @@ static inline int latchkey_names_count(const GENERAL_NAMES *names) { return sk_G
 static inline const GENERAL_NAME *latchkey_names_at(const GENERAL_NAMES *names, int index) {
     return sk_GENERAL_NAME_value(names, index);
 }
+
+/* PKCS#12: stacks typed by macros, and what is behind a union. */
+static inline int latchkey_safes_count(const STACK_OF(PKCS7) *safes) { return sk_PKCS7_num(safes); }
+static inline PKCS7 *latchkey_safes_at(const STACK_OF(PKCS7) *safes, int index) { return sk_PKCS7_value(safes, index); }
+static inline void latchkey_safes_free(STACK_OF(PKCS7) *safes) { sk_PKCS7_pop_free(safes, PKCS7_free); }
+static inline int latchkey_bags_count(const STACK_OF(PKCS12_SAFEBAG) *bags) { return sk_PKCS12_SAFEBAG_num(bags); }
+static inline PKCS12_SAFEBAG *latchkey_bags_at(const STACK_OF(PKCS12_SAFEBAG) *bags, int index) {
+    return sk_PKCS12_SAFEBAG_value(bags, index);
+}
+static inline void latchkey_bags_free(STACK_OF(PKCS12_SAFEBAG) *bags) {
+    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+}
+static inline int latchkey_safe_is_plain(const PKCS7 *safe) { return PKCS7_type_is_data(safe) && safe->d.data != NULL; }
+/* NULL where the safe is not encrypted with a password. */
+static inline const X509_ALGOR *latchkey_safe_encryption(const PKCS7 *safe) {
+    if (!PKCS7_type_is_encrypted(safe) || safe->d.encrypted == NULL || safe->d.encrypted->enc_data == NULL) return NULL;
+    return safe->d.encrypted->enc_data->algorithm;
+}
+/* How often the key of an encryption by password is hashed (RFC 8018 appendix A); -1 where it is derived otherwise. */
+static inline int64_t latchkey_iterations(const X509_ALGOR *encryption) {
+    int64_t count = -1;
+    if (OBJ_obj2nid(encryption->algorithm) == NID_pbes2) {
+        PBE2PARAM *scheme = (PBE2PARAM *)ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBE2PARAM), encryption->parameter);
+        if (scheme != NULL && OBJ_obj2nid(scheme->keyfunc->algorithm) == NID_id_pbkdf2) {
+            PBKDF2PARAM *derivation = (PBKDF2PARAM *)ASN1_TYPE_unpack_sequence(
+                ASN1_ITEM_rptr(PBKDF2PARAM), scheme->keyfunc->parameter);
+            if (derivation != NULL && !ASN1_INTEGER_get_int64(&count, derivation->iter)) count = -1;
+            PBKDF2PARAM_free(derivation);
+        }
+        PBE2PARAM_free(scheme);
+    } else {
+        PBEPARAM *scheme = (PBEPARAM *)ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBEPARAM), encryption->parameter);
+        if (scheme != NULL && !ASN1_INTEGER_get_int64(&count, scheme->iter)) count = -1;
+        PBEPARAM_free(scheme);
+    }
+    return count;
+}
+static inline int latchkey_means_unsupported(unsigned long error) { return ERR_GET_REASON(error) == ERR_R_UNSUPPORTED; }
 
 /* SSL_CTX: options and slots that are macros over SSL_CTX_ctrl and CRYPTO_get_ex_new_index. */
 static inline int latchkey_context_slot(CRYPTO_EX_free *free) {

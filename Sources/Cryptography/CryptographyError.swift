@@ -21,9 +21,17 @@ public enum CryptographyError: Explained, Equatable {
     /// The private key does not belong to the certificate.
     case keyDoesNotFitCertificate
 
+    /// What is encrypted with a password has another one.
+    case wrongPassword(Subject)
+    /// A file for keys holds none.
+    case noKey(Subject)
+    /// What is encrypted with a password is so in a way that OpenSSL does not read any more by itself.
+    case legacyEncryption(Subject, algorithm: String)
+
     /// The type of the data.
     public enum Subject: String, Sendable, Equatable {
         case privateKey = "private key"
+        case keyFile = "PKCS#12 file"
         case publicKey = "public key"
         case certificate
         case certificateRequest = "certificate request"
@@ -84,6 +92,19 @@ extension CryptographyError {
                 "cryptography.key-does-not-fit-certificate", .damaged,
                 "cannot use the client certificate: the private key is not the one it was issued for",
                 remedy: "register the board again, so that it gets a certificate for its key")
+        case .wrongPassword(let subject):
+            Explanation(
+                "cryptography.wrong-password", .permission, "this is not the password of the \(subject.rawValue)")
+        case .noKey(let subject):
+            Explanation(
+                "cryptography.no-key", .invalidInput, "there is no private key in the \(subject.rawValue)",
+                remedy: "export the certificate together with its private key")
+        case .legacyEncryption(let subject, let algorithm):
+            Explanation(
+                "cryptography.legacy-encryption", .invalidInput,
+                "cannot decrypt the \(subject.rawValue): OpenSSL reads \(algorithm) only with its legacy provider",
+                remedy: "openssl pkcs12 -legacy -in FILE -nocerts -nodes | latchkey keys add NAME -",
+                meaning: "a file is encrypted with an algorithm that is no longer safe")
         }
     }
 
@@ -93,6 +114,7 @@ extension CryptographyError {
         .invalidParameter(operation: "OPERATION", reason: "REASON"),
         .unsuitableKey(reason: "REASON"), .notAuthentic, .signatureInvalid(.certificate),
         .algorithmRefused("ALGORITHM"),
-        .keyDoesNotFitCertificate,
+        .keyDoesNotFitCertificate, .wrongPassword(.keyFile), .noKey(.keyFile),
+        .legacyEncryption(.keyFile, algorithm: "ALGORITHM"),
     ]
 }

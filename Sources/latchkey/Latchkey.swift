@@ -44,7 +44,8 @@ struct Latchkey: AsyncParsableCommand {
                     Brokers.self,
                 ]),
             CommandGroup(
-                name: "APIs", subcommands: [Call.self, Hosts.self, Grants.self, Keys.self, LocationCommand.self]),
+                name: "APIs",
+                subcommands: [Call.self, Sign.self, Hosts.self, Grants.self, Keys.self, LocationCommand.self]),
             CommandGroup(
                 name: "Services of the gateway",
                 subcommands: [

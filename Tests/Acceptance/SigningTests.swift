@@ -6,27 +6,6 @@ import Testing
 /// Bodies that are sent as signed tokens. The lab checks them, and so does another implementation of JWS.
 @Suite("Signed bodies", .serialized, .timeLimit(.minutes(15)))
 struct SigningTests {
-    /// What PyJWT reads from a token that it has verified.
-    private func verified(_ token: String, by pem: String, algorithm: String = "RS256", for audience: String)
-        async throws -> [String: Any]
-    {
-        let script = """
-            import json, sys, jwt
-            token, key, algorithm, audience = sys.argv[1:]
-            print(json.dumps(jwt.decode(token, key, algorithms=[algorithm], audience=audience, options={
-                "require": ["exp", "iat", "iss", "aud", "sub", "jti"]})))
-            """
-        // Debian's, which has PyJWT.
-        let python = Program(url: URL(filePath: "/usr/bin/python3"))
-        let result = try await python.run(["-c", script, token, pem, algorithm, audience])
-        guard result.status == 0 else { throw Unexpected(result.errors) }
-        return try result.json
-    }
-
-    private func pem(_ publicKey: String) -> String {
-        "-----BEGIN PUBLIC KEY-----\n\(publicKey)\n-----END PUBLIC KEY-----\n"
-    }
-
     private func send(_ board: TestBoard, _ arguments: String...) async throws -> [String: Any] {
         let result = try await Program(name: "latchkey").run(
             ["call", "/lab/signed", "--sign", "--socket", board.socket] + arguments)
@@ -46,8 +25,8 @@ struct SigningTests {
             #expect(got["lifetime"] as? Int == 300)
 
             let device = try #require(await lab.devices().first { $0.magIdentifier != "" && $0.user == nil })
-            let claims = try await verified(
-                try #require(got["jwt"] as? String), by: pem(Data(device.publicKey).base64EncodedString()),
+            let claims = try await PyJWT.verified(
+                try #require(got["jwt"] as? String), by: PyJWT.pem(Data(device.publicKey).base64EncodedString()),
                 for: "localhost")
             #expect(claims["iss"] as? String == "device://\(device.magIdentifier)/\(device.clientID)")
             #expect(claims["sub"] as? String == "alice" && claims["nbf"] == nil)
@@ -93,12 +72,15 @@ struct SigningTests {
                 try await CallBoard.refusal(board, "call", "POST", path, "--sign") == (
                     "gateway.nothing-to-sign", 170_001, 65
                 ))
-            for name in ["iss", "aud", "sub", "exp", "iat", "nbf", "jti", "content", "content-type"] {
+            for claim in ["content=x", "content-type=x", "exp=x", "aud:=1", "iss:=[]"] {
                 #expect(
-                    try await CallBoard.refusal(board, "call", path, "-d", "{}", "--sign", "--claim", "\(name)=x") == (
+                    try await CallBoard.refusal(board, "call", path, "-d", "{}", "--sign", "--claim", claim) == (
                         "gateway.claim-not-allowed", 170_002, 65
                     ))
             }
+            // A claim of the caller's own is sent in place of the usual one.
+            #expect(
+                try await board.latchkey("call", path, "-d", "{}", "--sign", "--claim", "iss=somebody").status == 76)
             #expect(
                 try await CallBoard.refusal(board, "call", path, "-d", "{", "--type", "json", "--sign") == (
                     "gateway.content-not-signable", 170_003, 65
@@ -142,8 +124,8 @@ struct SigningTests {
             let curve = try #require(try added.json["publicKey"] as? String)
             let sent = try await CallBoard.call(
                 board, "/lab/echo", "-d", #"{"n":3}"#, "--sign", "--sign-key", "curve")
-            let claims = try await verified(
-                try #require(sent["body"] as? String), by: pem(curve), algorithm: "ES256", for: "localhost")
+            let claims = try await PyJWT.verified(
+                try #require(sent["body"] as? String), by: PyJWT.pem(curve), algorithm: "ES256", for: "localhost")
             #expect(value(claims, "content", "n") as? Int == 3)
 
             #expect(try await CallBoard.refusal(board, "keys", "add", "curve").0 == "agent.signing-key-exists")

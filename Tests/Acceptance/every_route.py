@@ -311,6 +311,12 @@ ask(
             "notBefore": 0, "wrap": "json"
         }
     })
+ask(
+    "POST", "/v1/sign", {
+        "json": {"n": 1}, "key": "partner", "claims": {"iss": "board-7"}, "audience": "https://a.example/orders",
+        "lifetimeSeconds": 60, "notBefore": 0, "as": "board"
+    })
+ask("POST", "/v1/accounts/gateway/sign", {"text": "hello"})
 ask("DELETE", "/v1/keys/partner")
 ask("GET", "/v1/location")
 for kind in ["application/x-ndjson", "text/event-stream"]:

@@ -82,7 +82,7 @@ struct KeyBytesTests {
                 marked += 1
             }
         }
-        #expect(marked == 2, "reading PKCS#8, and writing it")
+        #expect(marked == 3, "reading PKCS#8 and PKCS#12, and writing PKCS#8")
     }
 
     /// Bytes, texts and handles could be those of the key.

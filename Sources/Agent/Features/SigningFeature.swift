@@ -15,5 +15,8 @@ struct SigningFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { agent.addKeyRoutes(to: &router) }
+    func addRoutes(to router: inout Router, of agent: Agent) {
+        agent.addKeyRoutes(to: &router)
+        router.addOfAccounts { agent.addSignRoutes(to: &$0) }
+    }
 }

@@ -10,10 +10,12 @@ extension Agent {
     /// - Throws: ``LocalAPIError/accessDenied(permission:uid:)``, what reading the request throws
     func asked(by request: LocalRequest) async throws -> CallRequest {
         try admit(request)
-        let asked = try CallRequest(RequestBody(request))
+        var asked = try CallRequest(RequestBody(request))
         try PassedFields.check(asked.call, byOperator: request.mayOperate)
-        if asked.signing != nil { try request.checkMayOperate() }
-        return try await withSigningKey(asked)
+        guard let signing = asked.signing else { return asked }
+        try request.checkMayOperate()
+        asked.call.signing = try await resolved(signing)
+        return asked
     }
 
     /// Lets a program make a call of the local API.

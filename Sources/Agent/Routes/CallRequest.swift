@@ -43,11 +43,6 @@ struct CallRequest {
             "path": .string(
                 "below the gateway, @ and the name of an endpoint of its configuration, or a URL on a configured host"),
             "query": .pairs("is encoded and added to the path"), "headers": .pairs("fields of the head, in order"),
-            "body": Schema.base64("what is sent: this, text, json or form").asSensitive,
-            "text": Schema.string("what is sent, as text/plain").asSensitive,
-            "json": Schema.anything("what is sent, as application/json").asSensitive,
-            "form": .pairs("what is sent, encoded as a form").asSensitive,
-            "type": .string("what the body is; sets Content-Type", choices: Kind.allCases.map(\.rawValue)),
             "accept": .string("what the answer should be; sets Accept", choices: Kind.allCases.map(\.rawValue)),
             "expect": .string(
                 "what the answer has to be: sets Accept, and refuses an answer of 2xx with a body of another type",
@@ -60,7 +55,7 @@ struct CallRequest {
                     + "calls, or all users who may operate",
                 choices: Prompted.allCases.map(\.rawValue)),
             "sign": SigningRequest.member,
-        ]
+        ].merging(CallContent.members("sent")) { own, _ in own }
     }
 
     /// The most bytes of a body in pieces.
@@ -79,24 +74,9 @@ struct CallRequest {
         if !query.isEmpty { call.path += (call.path.contains("?") ? "&" : "?") + FormBody(query).text }
         for (name, value) in try body.pairs("headers") { call.headers.add(name, value) }
         uploadLength = try body.optionalInteger("upload", in: 0...Self.uploadLimit).map { Int($0) }
-        let given = ["body", "text", "json", "form", "upload"].filter { body[$0] ?? .null != .null }
-        guard given.count <= 1 else {
-            throw AgentError.badRequest(
-                member: "the body", fault: "has more than one of \(given.joined(separator: ", "))")
-        }
-        var kind: Kind?
-        switch given.first {
-        case "text": (call.body, kind) = (Array(try body.string("text").utf8), .text)
-        case "json": (call.body, kind) = (body["json"]?.bytes, .json)
-        case "form": (call.body, kind) = (FormBody(try body.pairs("form")).bytes, .form)
-        case "body":
-            guard let bytes = Base64.decode(try body.string("body")) else {
-                throw AgentError.badRequest(member: "body", fault: "is not base64")
-            }
-            call.body = bytes
-        default: break
-        }
-        if let type = try body.kind("type") ?? kind, call.headers.first("Content-Type") == nil {
+        let content = try CallContent(body, orUpload: true)
+        call.body = content.bytes
+        if let type = content.kind, call.headers.first("Content-Type") == nil {
             call.headers.add("Content-Type", type.mediaType)
         }
         expected = try body.kind("expect")
@@ -129,7 +109,7 @@ struct CallRequest {
 }
 
 extension RequestBody {
-    fileprivate func pairs(_ member: String) throws(AgentError) -> [(String, String)] {
+    func pairs(_ member: String) throws(AgentError) -> [(String, String)] {
         guard let list = self[member], list != .null else { return [] }
         guard let elements = list.array else { throw .badRequest(member: member, fault: "is not an array") }
         var pairs: [(String, String)] = []
@@ -141,7 +121,7 @@ extension RequestBody {
         return pairs
     }
 
-    fileprivate func kind(_ member: String) throws(AgentError) -> CallRequest.Kind? {
+    func kind(_ member: String) throws(AgentError) -> CallRequest.Kind? {
         guard let text = try optionalString(member) else { return nil }
         guard let kind = CallRequest.Kind(rawValue: text) else {
             throw .badRequest(

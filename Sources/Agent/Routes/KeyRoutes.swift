@@ -20,12 +20,13 @@ extension Agent {
                 body: [
                     "name": .string("1 to 64 lower-case letters, digits and hyphens"),
                     "pem": Schema.string("an unencrypted private key, PKCS#8; one is made unless given").asSensitive,
+                    "pkcs12": Schema.base64("a PKCS#12 file with one private key instead").asSensitive,
+                    "password": Schema.string("of that file; empty unless given").asSensitive,
                 ], required: ["name"], answer: .signingKey)
         ) { request in
             let body = try RequestBody(request)
             let name = try body.string("name")
-            let pem = try body.optionalString("pem").map(SecretBytes.init(utf8:))
-            return .json(Self.report(name, try await self.addSigningKey(name, pem: pem)))
+            return .json(Self.report(name, try await self.addSigningKey(name, from: Self.keySource(body))))
         }
         router.on(
             "DELETE", "/v1/keys/{key}", needs: .operate,
@@ -37,6 +38,22 @@ extension Agent {
             try await self.removeSigningKey(name)
             return .json(["removed": .string(name)])
         }
+    }
+
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    private static func keySource(_ body: RequestBody) throws(AgentError) -> SigningKeySource {
+        let (pem, pkcs12) = (try body.optionalString("pem"), try body.optionalString("pkcs12"))
+        let password = try body.optionalString("password")
+        guard pem == nil || pkcs12 == nil else {
+            throw .badRequest(member: "the body", fault: "has more than one of pem, pkcs12")
+        }
+        guard let pkcs12 else {
+            guard password == nil else { throw .badRequest(member: "password", fault: "goes with pkcs12") }
+            return pem.map { .pem(SecretBytes(utf8: $0)) } ?? .made
+        }
+        guard var file = Base64.decode(pkcs12) else { throw .badRequest(member: "pkcs12", fault: "is not base64") }
+        defer { wipe(&file) }
+        return .pkcs12(SecretBytes(file), password: SecretBytes(utf8: password ?? ""))
     }
 
     private static func report(_ name: String, _ key: PublicKey) -> JSON {

@@ -22,11 +22,22 @@ extension Agent {
         return keys
     }
 
-    /// Stores a key, or makes an RSA key of 2048 bits.
+    /// Where a key to sign with comes from.
+    enum SigningKeySource {
+        /// An RSA key of 2048 bits is made.
+        case made
+        /// Text with an unencrypted PKCS#8 key.
+        case pem(SecretBytes)
+        /// A file of RFC 7292.
+        case pkcs12(SecretBytes, password: SecretBytes)
+    }
+
+    /// Stores a key, or makes one.
     ///
     /// - Throws: ``AgentError/badRequest(member:fault:)``, ``AgentError/signingKeyExists(_:)``,
-    ///   ``AgentError/tooManySigningKeys(limit:)``, what the vault throws
-    func addSigningKey(_ name: String, pem: SecretBytes?) async throws -> PublicKey {
+    ///   ``AgentError/tooManySigningKeys(limit:)``, what the vault throws; `CryptographyError` for a PKCS#12 file with
+    ///   another password, without a key, or of an encryption that is not read
+    func addSigningKey(_ name: String, from source: SigningKeySource) async throws -> PublicKey {
         guard let reference = KeyReference(.software, name: name) else {
             throw AgentError.badRequest(
                 member: "name",
@@ -37,15 +48,26 @@ extension Agent {
         guard names.count < Self.signingKeyLimit else {
             throw AgentError.tooManySigningKeys(limit: Self.signingKeyLimit)
         }
-        guard let pem else { return try await keysForSigning.make(.rsa(bits: 2048), as: reference).publicKey }
         do {
-            return try await keysForSigning.adopt(pem: pem, as: reference).publicKey
+            switch source {
+            case .made: return try await keysForSigning.make(.rsa(bits: 2048), as: reference).publicKey
+            case .pem(let pem): return try await keysForSigning.adopt(pem: pem, as: reference).publicKey
+            case .pkcs12(let file, let password):
+                return try await keysForSigning.adopt(pkcs12: file, password: password, as: reference).publicKey
+            }
         } catch VaultError.cryptography(let error) {
-            throw AgentError.badRequest(
-                member: "pem",
-                fault:
-                    "holds no private key that can sign (RSA of 2048 to 8192 bits or EC on P-256, as unencrypted PKCS#8): "
-                    + error.reason)
+            throw Self.unusable(source, error)
+        }
+    }
+
+    private static func unusable(_ source: SigningKeySource, _ error: CryptographyError) -> any Error {
+        let fault = "holds no private key that can sign (RSA of 2048 to 8192 bits or EC on P-256"
+        switch (source, error) {
+        case (.made, _), (.pkcs12, .wrongPassword), (.pkcs12, .noKey), (.pkcs12, .legacyEncryption): return error
+        case (.pem, _):
+            return AgentError.badRequest(
+                member: "pem", fault: fault + ", as unencrypted PKCS#8): " + error.reason)
+        case (.pkcs12, _): return AgentError.badRequest(member: "pkcs12", fault: fault + "): " + error.reason)
         }
     }
 
@@ -57,20 +79,18 @@ extension Agent {
         try await vault.commit(keysForSigning.removal(of: reference))
     }
 
-    /// A call as it was asked for, with the key and the lifetime of its signature.
+    /// A signature as it was asked for, with its key and its lifetime.
     ///
     /// - Throws: `GatewayError.unsignable`, what the vault throws
-    func withSigningKey(_ asked: CallRequest) async throws -> CallRequest {
-        guard asked.call.signing != nil else { return asked }
-        var asked = asked
-        let lifetime = asked.signing?.lifetime ?? Int64(configuration[SigningFeature.lifetimeSeconds])
-        asked.call.signing?.lifetime = lifetime
-        guard let name = asked.signing?.key else { return asked }
+    func resolved(_ asked: SigningRequest) async throws -> BodySigning {
+        var signing = asked.signing
+        signing.lifetime = signing.lifetime ?? Int64(configuration[SigningFeature.lifetimeSeconds])
+        guard let name = asked.key else { return signing }
         let reference = KeyReference(.software, name: name)
         guard let reference, let key = try await keysForSigning.key(reference) else {
             throw GatewayError.unsignable(.keyUnknown(name: name))
         }
-        asked.call.signing?.key = key
-        return asked
+        signing.key = key
+        return signing
     }
 }

@@ -46,7 +46,7 @@ public final class PrivateKey: Sendable {
 
     /// Reads an unencrypted PKCS#8 structure (RFC 5208) in DER.
     /// - Throws: ``CryptographyError``, also for a weak key or another kind.
-    @_spi(KeyBytes) public init(pkcs8: SecretBytes) throws(CryptographyError) {
+    @_spi(KeyBytes) public convenience init(pkcs8: SecretBytes) throws(CryptographyError) {
         let operation = "read a private key"
         guard pkcs8.count <= Self.encodedLimit else {
             throw .tooLong(.privateKey, count: pkcs8.count, limit: Self.encodedLimit)
@@ -60,7 +60,25 @@ public final class PrivateKey: Sendable {
         guard let container else { throw .malformed(.privateKey, reason: takeOpenSSLReason()) }
         defer { PKCS8_PRIV_KEY_INFO_free(container) }
         guard rest == 0 else { throw .malformed(.privateKey, reason: "\(rest) bytes follow it") }
-        handle = try check(operation, EVP_PKCS82PKEY(container))
+        try self.init(adopting: check(operation, EVP_PKCS82PKEY(container)))
+    }
+
+    /// Reads the key of a PKCS#12 file (RFC 7292) with exactly one. Takes up to seconds on a small board, too long for
+    /// the cooperative pool.
+    ///
+    /// - Throws: ``CryptographyError``, also for a weak key or another kind; ``CryptographyError/wrongPassword(_:)``,
+    ///   ``CryptographyError/noKey(_:)``, ``CryptographyError/legacyEncryption(_:algorithm:)``
+    @_spi(KeyBytes) public convenience init(
+        pkcs12: SecretBytes, password: SecretBytes
+    ) throws(CryptographyError) {
+        let file = try PKCS12File(pkcs12)
+        let container = try file.container(password)
+        let handle = withExtendedLifetime(file) { EVP_PKCS82PKEY(container) }
+        try self.init(adopting: check("read a private key", handle))
+    }
+
+    /// - Parameter handle: is freed with the key, also if that is refused.
+    private init(adopting handle: OpaquePointer) throws(CryptographyError) {
         do throws(CryptographyError) {
             guard KeyKind(of: handle) != nil else { throw .unsuitableKey(reason: KeyKind.describe(handle)) }
             publicKey = try PublicKey(of: handle)
@@ -68,6 +86,7 @@ public final class PrivateKey: Sendable {
             EVP_PKEY_free(handle)
             throw error
         }
+        self.handle = handle
     }
 
     deinit { EVP_PKEY_free(handle) }

@@ -17,62 +17,74 @@ public struct BodySigning: Sendable {
 
     /// The seconds for which a signature is valid.
     public static let lifetimes: ClosedRange<Int64> = 1...86_400
-    /// The most claims of the caller's own.
-    public static let claimLimit = 64
-    /// The claims that the signature has anyway.
-    static let reserved: Set = ["iss", "aud", "sub", "exp", "iat", "nbf", "jti", "content", "content-type"]
+    /// That of the protocol's clients (MAG 6.7).
+    static let usualLifetime: Int64 = 300
 
-    /// The caller's own claims.
-    public let claims: [String: JSON]
+    /// The claims that the caller makes, which take the place of those that a signature has by itself.
+    public let claims: OwnClaims
     /// Whom the signature is for; `nil` for the gateway, by its host name.
     public let audience: String?
     /// From when the signature is valid, in seconds since 1970.
     public let notBefore: Int64?
+    /// For how long the signature is valid, in seconds; `nil` for ``usualLifetime``.
+    public var lifetime: Int64?
     public let wrapping: Wrapping
-    /// For how long the signature is valid, in seconds.
-    public var lifetime: Int64 = 300
     /// The key; `nil` for that of the device's certificate.
     public var key: PrivateKey?
 
-    /// - Throws: ``Unsignable/claimNotAllowed(name:)``
+    /// - Throws: ``Unsignable/claimNotAllowed(name:fault:)``, also for a claim that is made twice: among the claims and
+    ///   by a parameter of its own.
     public init(
-        claims: [String: JSON] = [:], audience: String? = nil, notBefore: Int64? = nil, wrapping: Wrapping = .plain
+        claims: [String: JSON] = [:], audience: String? = nil, notBefore: Int64? = nil, lifetime: Int64? = nil,
+        wrapping: Wrapping = .plain
     ) throws(GatewayError) {
-        if let name = claims.keys.sorted().first(where: { Self.reserved.contains($0) || $0.isEmpty }) {
-            throw .unsignable(.claimNotAllowed(name: name))
-        }
-        (self.claims, self.audience, self.notBefore, self.wrapping) = (claims, audience, notBefore, wrapping)
+        self.claims = try OwnClaims(
+            claims,
+            besides: [
+                audience.map { _ in "aud" }, notBefore.map { _ in "nbf" }, lifetime.map { _ in "exp" },
+            ].compactMap(\.self))
+        (self.audience, self.notBefore, self.lifetime, self.wrapping) = (audience, notBefore, lifetime, wrapping)
     }
 
     /// Replaces the body of a request by the signed one.
     ///
     /// For each attempt anew: after a refusal the client may be another, and no `jti` is used twice.
     ///
-    /// - Parameter principal: the user is the subject of the user's calls, otherwise the client is.
     /// - Throws: ``GatewayError``, `CryptographyError`
     func sign(
         _ request: inout HTTPRequest, by held: Holdings, as principal: Principal, at gateway: GatewayIdentity, now: Date
     ) throws {
         let content = try SignedContent(request.body, type: request.headers.first("Content-Type"))
+        let (body, type) = wrapping.body(of: try token(of: content, by: held, as: principal, at: gateway, now: now))
+        request.body = body
+        request.headers.set("Content-Type", type)
+    }
+
+    /// - Parameters:
+    ///   - content: what is signed; `nil` for nothing but the claims.
+    ///   - principal: the user is the subject of the user's calls, otherwise the client is.
+    /// - Throws: ``GatewayError``, `CryptographyError`
+    func token(
+        of content: SignedContent?, by held: Holdings, as principal: Principal, at gateway: GatewayIdentity, now: Date
+    ) throws -> String {
         guard let device = held.device, let client = held.client?.id, let key = key ?? held.keys[device.key] else {
             throw GatewayError.notRegistered
         }
         guard let algorithm = JWS.algorithm(of: key) else { throw CryptographyError.algorithmRefused("JWS") }
-        let seconds = Int64(now.timeIntervalSince1970)
-        var claims = claims
-        claims["iss"] = .string("device://\(device.magIdentifier)/\(client)")
-        claims["aud"] = .string(audience ?? gateway.host)
-        claims["sub"] = .string((principal == .user ? held.user?.name : nil) ?? client)
-        claims["iat"] = .integer(seconds)
-        claims["exp"] = .integer(seconds + lifetime)
-        claims["nbf"] = notBefore.map(JSON.integer)
-        claims["jti"] = .string(try Random.uuid())
-        claims["content"] = content.value
-        claims["content-type"] = .string(content.mediaType)
-        let token = try JWS.sign(JSON.object(claims).bytes, algorithm: algorithm, key: .key(key))
-        let (body, type) = wrapping.body(of: token)
-        request.body = body
-        request.headers.set("Content-Type", type)
+        let issued = claims.issued ?? Int64(now.timeIntervalSince1970)
+        var usual: [String: JSON] = [
+            "iss": .string("device://\(device.magIdentifier)/\(client)"),
+            "aud": .string(audience ?? gateway.host),
+            "sub": .string((principal == .user ? held.user?.name : nil) ?? client),
+            "iat": .integer(issued),
+            "exp": .integer(issued + (lifetime ?? Self.usualLifetime)),
+            "jti": .string(try Random.uuid()),
+        ]
+        usual["nbf"] = notBefore.map(JSON.integer)
+        usual["content"] = content?.value
+        usual["content-type"] = content.map { .string($0.mediaType) }
+        let all = claims.values.merging(usual) { own, _ in own }
+        return try JWS.sign(JSON.object(all).bytes, algorithm: algorithm, key: .key(key))
     }
 }
 

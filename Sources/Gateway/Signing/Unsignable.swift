@@ -4,8 +4,8 @@ import Groundwork
 public enum Unsignable: Error, Sendable, Equatable {
     /// The call has no body.
     case nothing
-    /// A claim of the caller's own has no name, or that of one which every signature has.
-    case claimNotAllowed(name: String)
+    /// The caller must not make this claim, or not so.
+    case claimNotAllowed(name: String, fault: OwnClaims.Fault)
     /// The body is not what its media type says, so that it cannot be a claim.
     case content(reason: String)
     /// A public host does not get to know who calls.
@@ -20,11 +20,11 @@ public enum Unsignable: Error, Sendable, Equatable {
                 "gateway.nothing-to-sign", .invalidInput, "the call is to be signed and has no body",
                 remedy: "send something with it: -d, --data-urlencode, or a member body, text, json or form",
                 gateway: .local(170_001))
-        case .claimNotAllowed(let name):
+        case .claimNotAllowed(let name, let fault):
             Explanation(
                 "gateway.claim-not-allowed", .invalidInput,
-                name.isEmpty ? "a claim has no name" : "the claim \(DisplayText.clean(name)) is not the caller's",
-                remedy: "use another name than \(BodySigning.reserved.sorted().joined(separator: ", "))",
+                (name.isEmpty ? "a claim" : "the claim \(DisplayText.clean(name))") + " \(fault.text)",
+                remedy: fault.remedy, meaning: "a claim of a signed token has no name, or is not as it has to be",
                 gateway: .local(170_002))
         case .content(let reason):
             Explanation(
@@ -44,8 +44,7 @@ public enum Unsignable: Error, Sendable, Equatable {
         }
     }
 
-    static let examples: [Unsignable] = [
-        .nothing, .claimNotAllowed(name: "NAME"), .content(reason: "REASON"), .publicHost(host: "HOST"),
-        .keyUnknown(name: "NAME"),
-    ]
+    static let examples: [Unsignable] =
+        [.nothing, .content(reason: "REASON"), .publicHost(host: "HOST"), .keyUnknown(name: "NAME")]
+        + OwnClaims.Fault.allCases.map { .claimNotAllowed(name: $0 == .unnamed ? "" : "NAME", fault: $0) }
 }

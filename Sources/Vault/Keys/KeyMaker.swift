@@ -1,4 +1,4 @@
-import Cryptography
+@_spi(KeyBytes) import Cryptography
 import Groundwork
 
 /// Generates keys on the storage thread: a large RSA key takes seconds on a small board, too long for the cooperative
@@ -12,5 +12,9 @@ actor KeyMaker {
             if algorithm == .rsa(bits: 2048), let key = GivenKey.taken() { return key }
         #endif
         return try PrivateKey(generating: algorithm)
+    }
+
+    func key(pkcs12 file: SecretBytes, password: SecretBytes) throws(CryptographyError) -> PrivateKey {
+        try PrivateKey(pkcs12: file, password: password)
     }
 }

@@ -46,6 +46,24 @@ public struct SoftwareKeys: KeyStore {
         return key
     }
 
+    /// Stores the key of a PKCS#12 file (RFC 7292), under a name of somebody's choice.
+    ///
+    /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``, and ``VaultError/cryptography(_:)`` if the file does not
+    ///   hold exactly one key, or one that is too weak or of another kind, or has another password.
+    public func adopt(
+        pkcs12 file: SecretBytes, password: SecretBytes, as reference: KeyReference
+    ) async throws(VaultError) -> PrivateKey {
+        try await vault.check()
+        let key: PrivateKey
+        do throws(CryptographyError) {
+            key = try await KeyMaker.shared.key(pkcs12: file, password: password)
+        } catch {
+            throw .cryptography(error)
+        }
+        try await vault.keepNew(key, as: reference, in: scope)
+        return key
+    }
+
     private static func newKey(_ algorithm: PrivateKey.Algorithm) async throws(VaultError) -> PrivateKey {
         do throws(CryptographyError) {
             return try await KeyMaker.shared.key(algorithm)

@@ -114,6 +114,12 @@ enum Input {
         return states[1].revents == 0
     }
 
+    /// What an argument says: a file after `@`, standard input for `-`, otherwise its own text.
+    static func given(_ argument: String, limit: Int) throws(InputError) -> [UInt8] {
+        if argument == "-" || argument == "@-" { return try standardInput(limit: limit) }
+        return argument.hasPrefix("@") ? try file(String(argument.dropFirst()), limit: limit) : Array(argument.utf8)
+    }
+
     static func file(_ path: String, limit: Int) throws(InputError) -> [UInt8] {
         do {
             return try BoundedFile.read(path, limit: limit, .anything)

@@ -49,6 +49,15 @@ extension FuzzTarget {
             try require(again.publicKey == key.publicKey, "the key written is the key read")
             return .accepted
         },
+        FuzzTarget(name: "pkcs12") { bytes throws(Violation) in
+            let password = SecretBytes(utf8: "latchkey")
+            // No fuzzer computes the code over a file, so that what follows is read without it, too.
+            let unchecked = try? PKCS12File(SecretBytes(bytes)).container(unchecked: .text(password))
+            guard (try? PrivateKey(pkcs12: SecretBytes(bytes), password: password)) != nil else { return .refused }
+            try require(bytes.count <= PKCS12File.limit, "a file has at most \(PKCS12File.limit) bytes")
+            try require(unchecked != nil, "the password only decides whether a key is given out")
+            return .accepted
+        },
         FuzzTarget(name: "public-key-pin") { bytes throws(Violation) in
             guard let pin = PublicKeyPin(text(bytes)) else { return .refused }
             try require(PublicKeyPin(Hex.encode(pin.sha256)) == pin, "a pin in hexadecimal is the same pin")

@@ -39,15 +39,4 @@ struct SignedContentTests {
             (error as? GatewayError)?.explanation.gateway?.number == number
         }
     }
-
-    @Test("the content of a signed body leaves the claims of the signature to the signature (170002)")
-    func reserved() throws {
-        #expect(BodySigning.reserved.count == 9)
-        for name in BodySigning.reserved.union([""]) {
-            #expect(throws: GatewayError.unsignable(.claimNotAllowed(name: name))) {
-                try BodySigning(claims: [name: "x"])
-            }
-        }
-        #expect(try BodySigning(claims: ["Iss": "x"]).claims.count == 1)
-    }
 }

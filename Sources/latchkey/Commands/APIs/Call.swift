@@ -162,11 +162,7 @@ struct Call: AsyncParsableCommand {
             var body: [UInt8] = []
             for (index, text) in data.enumerated() {
                 if index > 0 { body.append(UInt8(ascii: "&")) }
-                body +=
-                    text == "-" || text == "@-"
-                    ? try Input.standardInput(limit: Input.payloadLimit)
-                    : text.hasPrefix("@")
-                        ? try Input.file(String(text.dropFirst()), limit: Input.payloadLimit) : Array(text.utf8)
+                body += try Input.given(text, limit: Input.payloadLimit)
             }
             guard body.count <= Input.payloadLimit else {
                 throw InputError.tooLong(name: "the body", limit: Input.payloadLimit)

@@ -8,9 +8,12 @@ struct SigningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The name of a key: latchkey keys.", valueName: "name")) var signKey: String?
     @Option(
         help: ArgumentHelp(
-            "A claim of your own: name=text, or name:=JSON; may be repeated.", valueName: "name=value"))
+            "A claim, more or in place of a usual one: name=text, or name:=JSON; may be repeated.",
+            valueName: "name=value"))
     var claim: [String] = []
-    @Option(help: ArgumentHelp("The audience; the gateway's host name unless given.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The audience, such as the URL of the call; the gateway's host name unless given.", valueName: "name"))
     var signFor: String?
     @Option(help: ArgumentHelp("For how long it is valid.", valueName: "seconds")) var signSeconds: Int?
     @Option(
@@ -23,8 +26,7 @@ struct SigningOptions: ParsableArguments {
             signKey != nil || !claim.isEmpty || signFor != nil || signSeconds != nil || signNotBefore != nil
             || signWrap != nil
         guard sign || !hasMore else { throw ValidationError("--claim and --sign-… go with --sign") }
-        let names = try claim.map { try Self.claim($0).name }
-        guard Set(names).count == names.count else { throw ValidationError("a claim is given twice") }
+        try Claims.check(claim)
     }
 
     /// The member `sign` of the request.
@@ -37,10 +39,26 @@ struct SigningOptions: ParsableArguments {
             members["lifetimeSeconds"] = signSeconds.map { .integer(Int64($0)) }
             members["notBefore"] = signNotBefore.map { .integer(Int64($0)) }
             members["wrap"] = signWrap.map(JSON.string)
-            let claims = try claim.map(Self.claim)
-            if !claims.isEmpty { members["claims"] = .object(.init(uniqueKeysWithValues: claims)) }
+            members["claims"] = try Claims.object(claim)
             return .object(members)
         }
+    }
+}
+
+/// Claims as a person writes them: `name=text`, or `name:=JSON`.
+enum Claims {
+    /// Those whose values are times, which are numbers (RFC 7519 section 4.1).
+    private static let times: Set = ["exp", "iat", "nbf"]
+
+    /// - Throws: `ValidationError` for what is no claim, and for one that is given twice.
+    static func check(_ claims: [String]) throws {
+        let names = try claims.map { try claim($0).name }
+        guard Set(names).count == names.count else { throw ValidationError("a claim is given twice") }
+    }
+
+    /// - Returns: `nil` if there are none.
+    static func object(_ claims: [String]) throws -> JSON? {
+        claims.isEmpty ? nil : .object(.init(uniqueKeysWithValues: try claims.map(claim)))
     }
 
     private static func claim(_ text: String) throws -> (name: String, value: JSON) {
@@ -48,7 +66,10 @@ struct SigningOptions: ParsableArguments {
             throw ValidationError("a claim has the form name=value, not '\(text)'")
         }
         let (name, value) = (text[..<equals], String(text[text.index(after: equals)...]))
-        guard name.last == ":" else { return (String(name), .string(value)) }
+        guard name.last == ":" else {
+            let time = times.contains(String(name)) ? Int64(value).map(JSON.integer) : nil
+            return (String(name), time ?? .string(value))
+        }
         guard let json = try? JSON(parsing: Array(value.utf8)) else {
             throw ValidationError("the claim '\(name.dropLast())' is not JSON: '\(value)'")
         }

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct Sign: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Print a signed token (JWS), for a program that sends it itself.",
+        discussion: """
+            It is the token that 'latchkey call --sign' sends, with the claims iss, aud, sub, exp, iat, jti, content \
+            and content-type, and is sent nowhere. A claim of your own takes the place of a usual one; without a \
+            payload, there is no content. A payload that is a JSON object or array is signed as JSON, otherwise as \
+            text, or as bytes where it is not text; --type overrides that.
+
+              $ latchkey sign '{"n":1}' --claim site=harbor
+              $ latchkey sign @order.json --audience https://api.example/orders
+              $ latchkey sign --key partner --claim iss=board-7 --lifetime 60
+            """)
+
+    @Argument(help: "What is signed; '@FILE' reads a file, '-' standard input.") var payload: String?
+    @Option(help: "What it is: json, form, text, xml or scim.") var type: String?
+    @Option(help: ArgumentHelp("The name of a key: latchkey keys; the device's own unless given.", valueName: "name"))
+    var key: String?
+    @Option(
+        help: ArgumentHelp(
+            "A claim, more or in place of a usual one: name=text, or name:=JSON; may be repeated.",
+            valueName: "name=value"))
+    var claim: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Whom it is for, such as the URL that it is sent to; the gateway's host name unless given.",
+            valueName: "name"))
+    var audience: String?
+    @Option(help: ArgumentHelp("For how long it is valid.", valueName: "seconds")) var lifetime: Int?
+    @Option(help: ArgumentHelp("From when it is valid, in seconds since 1970.", valueName: "seconds"))
+    var notBefore: Int?
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp(
+            "Whose name is the subject: board or user; without it, the user's while one is logged in.",
+            valueName: "who"))
+    var principal: String?
+    @OptionGroup var account: AccountOption
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        try Claims.check(claim)
+        guard ["board", "user"].contains(principal ?? "board") else { throw ValidationError("--as is board or user") }
+        guard type == nil || payload != nil else { throw ValidationError("--type says what the payload is") }
+    }
+
+    func run() async throws {
+        var members: [String: JSON] = [:]
+        if let payload {
+            let bytes = try Input.given(payload, limit: Input.payloadLimit)
+            members["body"] = .string(Base64.encode(bytes))
+            members["type"] = (type ?? Self.type(of: bytes)).map(JSON.string)
+        }
+        members["key"] = key.map(JSON.string)
+        members["claims"] = try Claims.object(claim)
+        members["audience"] = audience.map(JSON.string)
+        members["lifetimeSeconds"] = lifetime.map { .integer(Int64($0)) }
+        members["notBefore"] = notBefore.map { .integer(Int64($0)) }
+        members["as"] = principal.map(JSON.string)
+        // A person may be asked to log in meanwhile.
+        let answer = try await options.client.post(
+            account.path("sign", by: options.client), .object(members), timeout: .seconds(600))
+        options.show(answer) { $0["token"]?.string ?? "" }
+    }
+
+    private static func type(of bytes: [UInt8]) -> String? {
+        let json = try? JSON(parsing: bytes)
+        if json?.object != nil || json?.array != nil { return "json" }
+        return String(validating: bytes, as: UTF8.self) == nil ? nil : "text"
+    }
+}
