@@ -71,6 +71,57 @@ extension ServicesTests {
         }
     }
 
+    @Test("values at the gateway that the board has sealed say nothing there, and only it opens them, as they were")
+    func sealedStorage() async throws {
+        try await withAlice { lab, board in
+            try await board.ask("storage", "save", "--cloud", "--sealed", "code", "hidden text", "--type", "text/x")
+            let found = try await board.ask("storage", "find", "--cloud", "code", "--sealed")
+            #expect(found["text"] as? String == "hidden text" && found["type"] as? String == "text/x")
+            #expect(found["sealed"] as? Bool == true)
+            let listed = try await board.ask("storage", "list", "--cloud")["items"] as? [[String: Any]]
+            #expect(listed?.first?["encrypted"] as? Bool == true)
+
+            // As the gateway has it: a document in a document.
+            let path = "/MASS/v1/Client/Data/"
+            let stored = try await board.ask("call", path + "code", "--scope", "mas_storage")
+            let outer = try #require(Data(base64Encoded: value(stored, "json", "value") as? String ?? ""))
+            let document = try #require(try JSONSerialization.jsonObject(with: outer) as? [String: String])
+            let text = try #require(Data(base64Encoded: document["value"] ?? ""))
+            #expect(text.starts(with: Data("latchkey-sealed-1.".utf8)))
+            for bytes in [outer, text] { #expect(bytes.firstRange(of: Data("hidden".utf8)) == nil) }
+
+            // The gateway has it under another key, and changed.
+            for (key, bytes) in [("moved", text), ("code", text.dropLast(8) + Data("AAAAAAA=".utf8))] {
+                var changed = document
+                (changed["key"], changed["value"]) = (key, bytes.base64EncodedString())
+                let body = try JSONSerialization.data(withJSONObject: changed)
+                _ = try await board.ask(
+                    "call", key == "code" ? "PUT" : "POST", path + key, "-d", String(decoding: body, as: UTF8.self),
+                    "--scope", "mas_storage")
+                #expect(try await refusal(board, "storage", "find", "--cloud", key).code == "items.seal-broken")
+            }
+
+            // What others have stored is read as it is, unless that is not wanted.
+            try await board.ask("storage", "save", "--cloud", "shared", "for all")
+            let shared = try await board.ask("storage", "find", "--cloud", "shared")
+            #expect(shared["text"] as? String == "for all" && shared["sealed"] as? Bool == false)
+            #expect(
+                try await refusal(board, "storage", "find", "--cloud", "shared", "--sealed").code == "items.not-sealed")
+            #expect(try await board.latchkey("storage", "save", "k", "v", "--sealed").status == 64)
+
+            try await board.ask("storage", "save", "--cloud", "--sealed", "code", "hidden again")
+            let other = try TestBoard(settings: Self.settings)
+            try await other.start()
+            _ = try await other.enroll(at: lab)
+            #expect(try await other.latchkey("storage", "find", "--cloud", "shared").output == "for all")
+            #expect(try await refusal(other, "storage", "find", "--cloud", "code").code == "items.sealed-elsewhere")
+            try await other.ask("storage", "save", "--cloud", "--sealed", "own", "of the other")
+            #expect(try await refusal(other, "storage", "find", "--cloud", "code").code == "items.sealed-elsewhere")
+            #expect(try await board.latchkey("storage", "find", "--cloud", "code").output == "hidden again")
+            try await other.tearDown()
+        }
+    }
+
     @Test("values at the gateway are kept by segment, new and in place of earlier ones")
     func cloudStorage() async throws {
         try await withAlice { lab, board in

@@ -6,7 +6,7 @@ import Testing
 /// The services of a gateway as a person uses them: users and groups, storage, devices, enterprise applications.
 @Suite("Services of the gateway", .serialized, .timeLimit(.minutes(15)))
 struct ServicesTests {
-    private static let settings = "[storage]\nlocal = true\n"
+    static let settings = "[storage]\nlocal = true\n"
 
     /// A registered board with alice logged in.
     func withAlice(_ body: (Lab, TestBoard) async throws -> Void) async throws {

@@ -2,7 +2,7 @@ import Groundwork
 import HTTPClient
 import LocalAPI
 
-/// What is sent or signed, as a request of the local API states it: one of the members for bytes, text, JSON and a form.
+/// What is sent or signed, as a request of the local API states it: bytes, text, JSON or a form.
 struct CallContent {
     /// `nil` if nothing is given.
     let bytes: [UInt8]?

@@ -44,12 +44,15 @@ extension Agent {
             let entries = try await self.items(of: place, try request.segment(), of: request).list()
             return .json(["items": .array(entries.map(\.json))])
         }
-        let password = place == .local ? ["password": Self.passwordSchema] : [:]
+        let protection =
+            place == .local
+            ? ["password": Self.passwordSchema]
+            : ["sealed": .boolean("whether it leaves sealed, so that only this board can read it")]
         let members = [
             "key": .string("of the item"), "segment": Self.segmentSchema, "type": .string("text/plain unless given"),
             "value": Schema.string("what is stored").asSensitive,
             "encoding": .string("of the value; text unless given", choices: ["text", "base64"]),
-        ].merging(password) { own, _ in own }
+        ].merging(protection) { own, _ in own }
         router.on(
             "POST", path, needs: .operate,
             .init(
@@ -61,17 +64,21 @@ extension Agent {
             let key = try body.string("key")
             try await self.items(of: place, segment, of: request).save(
                 key, try body.payload("value"), type: try body.optionalString("type") ?? "text/plain",
-                password: try body.optionalString("password").map { SecretBytes(utf8: $0) })
+                try body.protection())
             try self.reportItems(.didSave(place, segment, key: key), of: request)
             return .json(["saved": .string(key)])
         }
         let query = Self.segmentQuery.merging(["key": .string("of the item")]) { own, _ in own }
-        router.on(
-            "GET", path + "/item", needs: .operate,
-            .init("An item \(here)", query: query, required: ["key"], answer: Self.itemSchema)
-        ) { request in
-            let items = try await self.items(of: place, try request.segment(), of: request)
-            return .json(try await items.find(request.query["key"] ?? "").json)
+        if place == .local {
+            router.on(
+                "GET", path + "/item", needs: .operate,
+                .init("An item \(here)", query: query, required: ["key"], answer: Self.itemSchema)
+            ) { request in
+                let items = try await self.localItems(try request.segment(), of: request)
+                return .json(try await items.find(request.query["key"] ?? "", password: nil).json)
+            }
+        } else {
+            addCloudItemRoute(path + "/item", query, to: &router)
         }
         router.on(
             "DELETE", path + "/item", needs: .operate,
@@ -85,6 +92,22 @@ extension Agent {
         }
     }
 
+    private nonisolated func addCloudItemRoute(_ path: String, _ query: [String: Schema], to router: inout Router) {
+        router.on(
+            "GET", path, needs: .operate,
+            .init(
+                "An item at the gateway, opened if this board has sealed it",
+                query: query.merging(["sealed": .boolean("whether one that is not sealed is refused")]) { own, _ in own
+                },
+                required: ["key"], answer: Self.cloudItemSchema)
+        ) { request in
+            let items = try await self.cloudItems(try request.segment(), of: request)
+            let demandsSeal = try request.choice("sealed", of: ["true": true, "false": false], default: false)
+            let (item, isSealed) = try await items.sealed.find(request.query["key"] ?? "", demandsSeal: demandsSeal)
+            return .json(.object((item.json.object ?? [:]).merging(["sealed": .bool(isSealed)]) { own, _ in own }))
+        }
+    }
+
     // MARK: Places
 
     private func items(
@@ -92,8 +115,18 @@ extension Agent {
     ) async throws -> any Items {
         switch place {
         case .local: try await localItems(segment, of: request)
-        case .cloud: CloudItems(storage: try await services(of: request).storage(), segment: segment)
+        case .cloud: try await cloudItems(segment, of: request)
         }
+    }
+
+    private func cloudItems(_ segment: ItemSegment, of request: LocalRequest) async throws -> CloudItems {
+        let account = try await account(of: request)
+        let storage = try await services(of: request).storage()
+        let sealed = SealedStorage(storage, segment, vault: vault, scope: account.gateway.identity.scope) {
+            guard let user = try await account.session.user()?.userName else { throw GatewayError.userRequired }
+            return user
+        }
+        return CloudItems(storage: storage, sealed: sealed, segment: segment)
     }
 
     /// - Throws: ``ItemError/localDisabled``, ``ItemError/segmentInvalid``, `GatewayError.userRequired`
@@ -132,19 +165,32 @@ extension Agent {
             ofEveryItem.merging(["encrypted": .boolean("whether with a password")]) { own, _ in own },
             required: ["key", "type", "encrypted"])
     }
-    private static var itemSchema: Schema {
-        .object(
-            ofEveryItem.merging([
-                "value": Schema.base64("what was stored").asSensitive,
-                "text": Schema.string("what was stored, where it is UTF-8").asSensitive,
-            ]) { own, _ in own }, required: ["key", "type", "value"])
+    private static var ofWholeItem: [String: Schema] {
+        ofEveryItem.merging([
+            "value": Schema.base64("what was stored").asSensitive,
+            "text": Schema.string("what was stored, where it is UTF-8").asSensitive,
+        ]) { own, _ in own }
     }
+    private static var itemSchema: Schema { .object(ofWholeItem, required: ["key", "type", "value"]) }
+    private static var cloudItemSchema: Schema {
+        .object(
+            ofWholeItem.merging(["sealed": .boolean("whether this board has sealed it")]) { own, _ in own },
+            required: ["key", "type", "value", "sealed"])
+    }
+}
+
+/// How a value is kept from others.
+private enum ItemProtection {
+    /// As its place keeps it.
+    case usual
+    case password(SecretBytes)
+    /// Sealed before it leaves the board.
+    case sealed
 }
 
 /// What both places can do with the items of a segment.
 private protocol Items: Sendable {
-    func save(_ key: String, _ value: [UInt8], type: String, password: SecretBytes?) async throws
-    func find(_ key: String) async throws -> StoredItem
+    func save(_ key: String, _ value: [UInt8], type: String, _ protection: ItemProtection) async throws
     func list() async throws -> [ItemEntry]
     func delete(_ key: String) async throws -> Bool
 }
@@ -153,10 +199,11 @@ private struct LocalItems: Items {
     let storage: LocalStorage
     let owner: LocalStorage.Owner
 
-    func save(_ key: String, _ value: [UInt8], type: String, password: SecretBytes?) async throws {
+    func save(_ key: String, _ value: [UInt8], type: String, _ protection: ItemProtection) async throws {
+        var password: SecretBytes?
+        if case .password(let given) = protection { password = given }
         try await storage.save(key, value, type: type, of: owner, password: password)
     }
-    func find(_ key: String) async throws -> StoredItem { try await find(key, password: nil) }
     func find(_ key: String, password: SecretBytes?) async throws -> StoredItem {
         try await storage.find(key, of: owner, password: password)
     }
@@ -167,12 +214,16 @@ private struct LocalItems: Items {
 
 private struct CloudItems: Items {
     let storage: CloudStorage
+    let sealed: SealedStorage
     let segment: ItemSegment
 
-    func save(_ key: String, _ value: [UInt8], type: String, password: SecretBytes?) async throws {
-        try await storage.save(key, value, type: type, in: segment)
+    func save(_ key: String, _ value: [UInt8], type: String, _ protection: ItemProtection) async throws {
+        if case .sealed = protection {
+            try await sealed.save(key, value, type: type)
+        } else {
+            try await storage.save(key, value, type: type, in: segment)
+        }
     }
-    func find(_ key: String) async throws -> StoredItem { try await storage.find(key, in: segment) }
     func list() async throws -> [ItemEntry] { try await storage.list(segment) }
     func delete(_ key: String) async throws -> Bool { try await storage.delete(key, in: segment) }
 }
@@ -203,6 +254,11 @@ extension LocalRequest {
 }
 
 extension RequestBody {
+    fileprivate func protection() throws(AgentError) -> ItemProtection {
+        if let password = try optionalString("password") { return .password(SecretBytes(utf8: password)) }
+        return try bool("sealed", default: false) ? .sealed : .usual
+    }
+
     fileprivate func segment() throws(AgentError) -> ItemSegment {
         guard let text = try optionalString("segment") else { return .application }
         guard let segment = ItemSegment(rawValue: text) else {

@@ -33,6 +33,11 @@ public struct CloudStorage: Sendable {
     public func save(_ key: String, _ value: [UInt8], type: String, in segment: ItemSegment) async throws {
         try StoredItem.check(key: key)
         try StoredItem.check(type: type, value: value)
+        try await store(key, value, type: type, in: segment)
+    }
+
+    /// Stores what has been checked.
+    func store(_ key: String, _ value: [UInt8], type: String, in segment: ItemSegment) async throws {
         let body: JSON = [
             "key": .string(key), "type": .string(type), "value": .string(Base64.encode(value)),
         ]
@@ -71,7 +76,7 @@ public struct CloudStorage: Sendable {
             }
             return ItemEntry(
                 key: key, type: entry["type"]?.string ?? "", modified: entry["modifiedDate"].flatMap(Self.date),
-                isEncrypted: false)
+                isEncrypted: entry["type"]?.string == ItemSeal.type)
         }.sorted { $0.key < $1.key }
     }
 

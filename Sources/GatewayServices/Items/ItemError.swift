@@ -34,6 +34,12 @@ public enum ItemError: Explained, Equatable {
     case passwordRequired(key: String)
     case passwordWrong(key: String)
     case damaged(key: String)
+    /// Another board has sealed the value at the gateway, or this one with a key that it no longer has.
+    case sealedElsewhere(key: String)
+    /// A value that this board has sealed was changed at the gateway, or moved there to another key.
+    case sealBroken(key: String)
+    /// The value at the gateway is not sealed, and the caller wants no other.
+    case notSealed(key: String)
     case locked
     case vaultFailed(Step, code: String, reason: String)
     /// The gateway's configuration has no path of a storage.
@@ -95,6 +101,22 @@ public enum ItemError: Explained, Equatable {
             Explanation(
                 "items.damaged", .damaged, "the item \(key) is not readable",
                 remedy: "delete it: latchkey storage delete KEY", gateway: GatewayNumbers(.storage, 102))
+        case .sealedElsewhere(let key):
+            Explanation(
+                "items.sealed-elsewhere", .conflict, "the item \(key) was sealed by another board",
+                remedy: "read it at that board, and save it there without --sealed to share it",
+                meaning:
+                    "only the board that sealed a value at the gateway has the key to it, and not after its account "
+                    + "was removed")
+        case .sealBroken(let key):
+            Explanation(
+                "items.seal-broken", .damaged,
+                "the item \(key) is not as this board sealed it: it was changed at the gateway, or moved there",
+                remedy: "save it again, and find out who else writes to the gateway's storage")
+        case .notSealed(let key):
+            Explanation(
+                "items.not-sealed", .damaged, "the item \(key) is not sealed",
+                remedy: "find out who has stored it, and look at it without --sealed")
         case .locked:
             Explanation(
                 "items.locked", .conflict, "the vault is locked, and with it the items of this board",
@@ -122,7 +144,8 @@ public enum ItemError: Explained, Equatable {
         [
             .localDisabled, .keyMissing, .keyInvalid(reason: "REASON"), .typeInvalid,
             .valueTooLarge(bytes: 70_000, limit: 65_536), .segmentInvalid, .absent(key: "KEY"), .full(limit: 256),
-            .passwordMissing, .passwordRequired(key: "KEY"), .passwordWrong(key: "KEY"), .damaged(key: "KEY"), .locked,
+            .passwordMissing, .passwordRequired(key: "KEY"), .passwordWrong(key: "KEY"), .damaged(key: "KEY"),
+            .sealedElsewhere(key: "KEY"), .sealBroken(key: "KEY"), .notSealed(key: "KEY"), .locked,
             .endpointMissing, .answerInvalid(reason: "REASON"),
         ] + Step.allCases.map { .vaultFailed($0, code: "CODE", reason: "REASON") }
 }

@@ -58,6 +58,6 @@ public struct ItemEntry: Sendable, Equatable {
     public let key: String
     public let type: String
     public let modified: String?
-    /// Whether it is encrypted with a password; only of items that are stored here.
+    /// Whether it is encrypted: with a password here, or sealed by a board at the gateway.
     public let isEncrypted: Bool
 }

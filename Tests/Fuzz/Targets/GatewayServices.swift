@@ -1,3 +1,4 @@
+import Cryptography
 import Groundwork
 
 @testable import GatewayServices
@@ -24,6 +25,16 @@ extension FuzzTarget {
         FuzzTarget(name: "stored-item") { bytes throws(Violation) in
             guard let item = try? CloudStorage.item(bytes, "key") else { return .refused }
             try require(item.value.count <= bytes.count, "a value is not longer than the answer")
+            return .accepted
+        },
+        FuzzTarget(name: "sealed-item") { bytes throws(Violation) in
+            guard ItemSeal.isSealed(bytes) else { return .refused }
+            let seal = ItemSeal(SecretBytes([UInt8](repeating: 7, count: AESGCM.keyBytes)))
+            let place = ItemSeal.Place(segment: .user, user: "alice", key: "key")
+            guard let item = try? seal.open(bytes, at: place) else { return .refused }
+            try require(item.value.count < bytes.count, "a value is shorter than what it is sealed in")
+            let other = ItemSeal.Place(segment: .user, user: "bob", key: "key")
+            try require((try? seal.open(bytes, at: other)) == nil, "a value opens only where it was sealed")
             return .accepted
         },
         FuzzTarget(name: "enterprise-apps") { bytes throws(Violation) in

@@ -7,12 +7,14 @@ struct PlaceOptions: ParsableArguments {
     @Flag(help: "At the gateway, not on this board.") var cloud = false
     @Option(help: "Whose: application, application-user, or with --cloud user.") var segment = "application"
 
-    /// - Parameter item: the path below the place.
+    /// - Parameters:
+    ///   - item: the path below the place.
+    ///   - sealed: whether an item that is not sealed is refused.
     func path(
-        _ account: AccountOption, _ item: String = "", key: String? = nil, by client: LocalClient
+        _ account: AccountOption, _ item: String = "", key: String? = nil, sealed: Bool = false, by client: LocalClient
     ) async throws(LocalAPIError) -> String {
         try await account.path("storage/" + (cloud ? "cloud" : "local") + item, by: client)
-            + QueryText(["segment": segment, "key": key]).text
+            + QueryText(["segment": segment, "key": key, "sealed": sealed ? "true" : nil]).text
     }
 }
 
@@ -22,10 +24,12 @@ struct StorageCommand: AsyncParsableCommand {
         abstract: "Keep values under keys, sealed on this board or at the gateway.",
         discussion: """
             What is stored on this board is in its vault, if local in [storage] of the settings is true. What is \
-            stored at the gateway is the application's, the user's, or the user's in this application.
+            stored at the gateway is the application's, the user's, or the user's in this application, and other \
+            devices can read it, unless it is sealed on this board before it leaves.
 
               $ latchkey storage save door.code 4711
               $ latchkey storage save --cloud --segment user greeting hello
+              $ latchkey storage save --cloud --sealed backup.key 4711
               $ latchkey storage find door.code
             """,
         subcommands: [List.self, Save.self, Find.self, Delete.self], defaultSubcommand: List.self)
@@ -58,11 +62,13 @@ struct StorageCommand: AsyncParsableCommand {
         @Option(help: "MIME type of the value.") var type = "text/plain"
         @Flag(help: "Encrypt it with a password, which is asked for, or read from standard input in a pipe.")
         var password = false
+        @Flag(help: "With --cloud: seal it before it leaves, so that only this board can read it.") var sealed = false
         @OptionGroup var place: PlaceOptions
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
+            guard !sealed || place.cloud else { throw ValidationError("--sealed goes with --cloud") }
             guard !password || value != nil else {
                 throw ValidationError("--password reads standard input; give the value as an argument")
             }
@@ -75,6 +81,7 @@ struct StorageCommand: AsyncParsableCommand {
                 "key": .string(key), "value": .string(Base64.encode(bytes)), "encoding": "base64",
                 "type": .string(type), "segment": .string(place.segment),
             ]
+            if sealed { body["sealed"] = true }
             if password { body["password"] = .string(try Self.password(ask: "Password of the item: ")) }
             let path = try await account.path("storage/" + (place.cloud ? "cloud" : "local"), by: options.client)
             options.show(try await options.client.post(path, .object(body), timeout: .seconds(90))) { _ in
@@ -94,11 +101,13 @@ struct StorageCommand: AsyncParsableCommand {
         @Argument(help: "The key.") var key: String
         @Flag(help: "Decrypt it with its password, which is asked for, or read from standard input in a pipe.")
         var password = false
+        @Flag(help: "With --cloud: refuse what this board has not sealed.") var sealed = false
         @OptionGroup var place: PlaceOptions
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
+            guard !sealed || place.cloud else { throw ValidationError("--sealed goes with --cloud") }
             guard !password || !place.cloud else { throw ValidationError("--password is for this board, not --cloud") }
         }
 
@@ -113,7 +122,7 @@ struct StorageCommand: AsyncParsableCommand {
                     account.path("storage/local/item", by: options.client), body, timeout: .seconds(90))
             } else {
                 item = try await options.client.get(
-                    place.path(account, "/item", key: key, by: options.client), timeout: .seconds(90))
+                    place.path(account, "/item", key: key, sealed: sealed, by: options.client), timeout: .seconds(90))
             }
             guard !options.json else { return options.show(item) { _ in "" } }
             Terminal.content(item["value"]?.string.flatMap { Base64.decode($0) } ?? [])
