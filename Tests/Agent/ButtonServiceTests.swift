@@ -73,6 +73,8 @@ struct ButtonServiceTests {
         try await withAgent({
             $0.board = BoardSettings(definition: "simulated", directories: [boards.path])
             $0.proximity.share = .button
+            // Longer than any pause of a busy machine.
+            $0.proximity.consentSeconds = 110
         }) { agent, _ in
             var bench = try await Bench(agent, isDown: isDown)
             try await body(&bench)

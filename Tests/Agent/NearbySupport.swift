@@ -66,11 +66,12 @@ struct Vicinity: Sendable {
 ///
 /// - Parameters:
 ///   - document: changes the gateway's configuration.
-///   - patience: short where a test waits for its end.
+///   - patience: beyond any pause of a busy machine, and short where a test waits for its end.
 func withVicinity(
     _ configure: (inout AgentConfiguration) -> Void = { _ in },
     document change: (inout [String: Any]) -> Void = { _ in },
-    patience: Sharing.Patience = Sharing.Patience(), isLoggedIn: Bool = true, _ body: (Vicinity) async throws -> Void
+    patience: Sharing.Patience = .init(adapter: .seconds(300), farewell: .seconds(300)), isLoggedIn: Bool = true,
+    _ body: (Vicinity) async throws -> Void
 ) async throws {
     try await withFolder { folder in
         var configuration = AgentConfiguration()

@@ -29,11 +29,13 @@ struct Standby {
     /// - Throws: the error of `open` if waiting no longer helps, or the error of the local API.
     func wait(after error: VaultError, for open: () async throws -> Void) async throws {
         agent.vaultFault = error
-        agent.logger.error("waiting: \(error.message)\(error.remedy.map { "; \($0)" } ?? "")")
         let api = agent.configuration.api
         let server = LocalServer(
             socketPath: api.socket, policy: try AccessPolicy(api), router: agent.standbyRouter())
-        try server.listen()
+        let listening = Result { try server.listen() }
+        // Whoever reads this may ask for more.
+        agent.logger.error("waiting: \(error.message)\(error.remedy.map { "; \($0)" } ?? "")")
+        try listening.get()
         let notifier = ServiceNotifier()
         notifier.ready("waiting: \(error.message)")
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -32,9 +32,9 @@ public final actor Messenger {
 
     // Reported by ``status()``.
     private(set) var state = MessengerStatus.State.stopped
-    private var since = Date()
+    private(set) var since = Date()
     private var attempts = 0
-    private var lastError: MessagingError?
+    private(set) var lastError: MessagingError?
     private var acknowledged = 0
 
     // The present connection.
@@ -52,8 +52,8 @@ public final actor Messenger {
     /// Those of them that a connection has asked the broker to end, which has not answered.
     var ending: Set<TopicFilter> = []
     var awaitedAnswers: [TopicFilter: [CheckedContinuation<Bool, Never>]] = [:]
-    private var pace: SendPace
-    private var streak = EndingStreak()
+    var pace: SendPace
+    private(set) var streak = EndingStreak()
     /// When it is tried next whether messages for inboxes can be kept again.
     private var roomDue = ContinuousClock.now
 
@@ -84,12 +84,6 @@ public final actor Messenger {
             acknowledged: acknowledged,
             received: counts.received, unclaimed: counts.unclaimed, oversized: counts.oversized,
             reports: counts.reports, lastReport: counts.lastReport)
-    }
-
-    /// `nil` once a connection has lasted.
-    private var presentError: MessagingError? {
-        let isSteady = state == .connected && Date().timeIntervalSince(since) > EndingStreak.memory / .seconds(1)
-        return isSteady ? nil : lastError
     }
 
     /// Ends the present connection, or the pause before the next, and reconnects with fresh credentials.
@@ -214,25 +208,6 @@ public final actor Messenger {
             guard await inboxes.canKeepAgain() else { continue }
             if !Task.isCancelled { reconnect() }
             return
-        }
-    }
-
-    /// - Returns: whether a message was set aside.
-    private func learn(from loss: ConnectionLoss, _ error: MessagingError) async -> Bool {
-        var owner: OutboxShare?
-        if let id = loss.underWay.first { owner = await outbox.owner(ofSent: id) }
-        guard let id = pace.connectionEnded(with: loss, of: owner) else { return false }
-        // If this cannot be written, the message is sent again and found again.
-        return (try? await outbox.makeDeadLetter(id, because: "each time it was sent alone, \(error.message)")) != nil
-    }
-
-    /// Why a connection ended, as far as several in a row tell more than one.
-    private func suspected(_ error: MessagingError) -> MessagingError {
-        guard case .connectionLost = error else { return error }
-        return switch streak.suspicion {
-        case .rival: .rival(address, count: streak.count)
-        case .refusedGreeting: .greetingRefused(address, count: streak.count)
-        case nil: error
         }
     }
 

@@ -11,7 +11,7 @@ import Prompts
 /// place. Whoever waits for a press that proves that a person is there (``awaitPress(patience:onWait:)``) counts as a
 /// question, too.
 public actor ConsentDesk {
-    private struct Waiting {
+    struct Waiting {
         let request: ConsentRequest
         let session: String?
         let continuation: CheckedContinuation<ConsentDecision, Never>
@@ -25,19 +25,19 @@ public actor ConsentDesk {
     private let settings: Settings
     private let prompts: PromptDesk
     let clock: any ProximityClock
-    private let events: Broadcast<ProximityEvent>
+    let events: Broadcast<ProximityEvent>
     private let audit: @Sendable (AuditRecord) async throws -> Void
     private var rate: RequestRate
-    private var gestures: ButtonGestures
-    private var line: [Waiting] = []
+    var gestures: ButtonGestures
+    private(set) var line: [Waiting] = []
     /// Whoever waits for a press that proves that a person is at the board.
     var presence: Presence?
     var lastPresence = 0
     private var askedUntil: Duration?
-    private var meaning: PressMeaning
+    var meaning: PressMeaning
     private var answered: AnsweredSessions
     /// Whether a request of `lookRequests` has not been answered yet.
-    private var isLooking = false
+    var isLooking = false
     private var alarm: Task<Void, Never>?
 
     /// - Parameters:
@@ -138,79 +138,6 @@ public actor ConsentDesk {
         try? await audit(AuditRecord(of: answer, outcome))
     }
 
-    // MARK: Button
-
-    /// - Parameter time: when the edge happened, on the clock's scale; the same for the functions below.
-    public func buttonPressed(at time: Duration) {
-        // In this order: a press from the ambiguous time must not count as a press after it.
-        carryOut(gestures.expire(at: time))
-        becomeClear(at: time)
-        carryOut(gestures.pressed(at: time))
-    }
-    /// The button was down when watching began.
-    public func buttonFoundDown(at time: Duration) { carryOut(gestures.foundDown(at: time)) }
-    public func buttonReleased(at time: Duration) { carryOut(gestures.released(at: time)) }
-    /// Every edge before this time has been reported.
-    public func buttonWatched(until time: Duration) {
-        isLooking = false
-        // In this order, for the same reason as in `buttonPressed`.
-        carryOut(gestures.expire(at: time))
-        becomeClear(at: clock.now)
-        setAlarm()
-    }
-    /// The button's line is unavailable or was lost.
-    public func buttonLost() {
-        isLooking = false
-        carryOut(gestures.lost())
-    }
-    public func buttonFound() { carryOut(gestures.found()) }
-
-    /// Whether there was a question, or a wait for a press, at any time since `time`.
-    public func hasAsked(since time: Duration) -> Bool { questions > 0 || meaning.hasSeenQuestion(since: time) }
-
-    /// Why the button cannot answer at present.
-    public var buttonFault: ButtonFault? { gestures.fault }
-
-    private func carryOut(_ outcomes: [ButtonGestures.Outcome]) {
-        for outcome in outcomes {
-            switch outcome {
-            case .grant: answerByButton(.granted(by: .button), ifAmbiguous: .ambiguous)
-            case .refuse: answerByButton(.refused(by: .button), ifAmbiguous: .refused(by: .button))
-            case .endSharing:
-                endPresence(as: .refused)
-                endSharing(by: .button)
-            case .fault(let fault): events.send(.buttonFault(fault))
-            case .recovered: events.send(.buttonRecovered)
-            }
-        }
-        setAlarm()
-    }
-
-    /// While it is unclear which question a press means, it applies to all: they are refused, and their devices may ask
-    /// again one by one.
-    private func answerByButton(_ decision: ConsentDecision, ifAmbiguous other: ConsentDecision) {
-        guard !meaning.isClear else {
-            if let asked = line.first { settle(asked.request.id, decision) }
-            endPresence(as: decision.isGranted ? .pressed : .refused)
-            return
-        }
-        endPresence(as: decision.isGranted ? .ambiguous : .refused)
-        // From the end, so that none of the others is presented meanwhile.
-        for request in pending.reversed() { settle(request.id, other) }
-    }
-
-    func becomeAmbiguous() {
-        if meaning.becomeAmbiguous(at: clock.now) { events.send(.consentAmbiguous(waiting: questions)) }
-        setAlarm()
-    }
-
-    /// Lets a press that begins from now on answer the only remaining question.
-    private func becomeClear(at now: Duration) {
-        guard meaning.becomeClear(at: now, waiting: questions), questions > 0 else { return }
-        if let asked = line.first { events.send(.consentUnambiguous(asked.request)) }
-        carryOut(gestures.ask(at: now))
-    }
-
     // MARK: Queue
 
     /// Adds the question to the desk of all prompts.
@@ -271,7 +198,7 @@ public actor ConsentDesk {
     /// - Returns: whether this call decided the question: also `false` if another answer came first, whose decision
     ///   follows.
     @discardableResult
-    private func settle(_ id: Int, _ decision: ConsentDecision) -> Bool {
+    func settle(_ id: Int, _ decision: ConsentDecision) -> Bool {
         guard line.contains(where: { $0.request.id == id }), prompts.end(id, as: decision.outcome) else { return false }
         remove(id, decision)
         return true
