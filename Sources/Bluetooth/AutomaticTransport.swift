@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Bluetooth through bluetoothd where it answers on the system bus, otherwise from the kernel.
 ///
 /// bluetoothd may start seconds after this program, be installed later, or end for good. So it is decided anew for each
@@ -38,16 +40,17 @@ final class AutomaticTransport: BluetoothTransport {
         let changes = await presence()
         let isByDaemon = await hasDaemon
         let peripheral = try await (isByDaemon ? daemon : kernel).serve(service, advertising: advertising)
+        let served = ServedOnce(peripheral)
         let watch = Task { [weak self] in
             for await isThere in changes where isThere != isByDaemon {
                 if isByDaemon {
                     guard let self, (try? await self.sleep(Self.restart)) != nil else { return }
                     if await self.hasDaemon { continue }
                 }
-                return await peripheral.stop()
+                return await served.stop()
             }
         }
-        return WatchedPeripheral(peripheral: peripheral, watch: watch)
+        return WatchedPeripheral(served: served, watch: watch)
     }
 
     func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
@@ -70,11 +73,29 @@ final class AutomaticTransport: BluetoothTransport {
     }
 }
 
+/// A service that is stopped once, by whoever is first: later it may have a successor at the same transport, which would
+/// be stopped in its place.
+private final class ServedOnce: Sendable {
+    let peripheral: any Peripheral
+    private let isStopped = Mutex(false)
+
+    init(_ peripheral: any Peripheral) { self.peripheral = peripheral }
+
+    func stop() async {
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        if isFirst { await peripheral.stop() }
+    }
+}
+
 /// A service that ends when another transport has to carry it.
 private struct WatchedPeripheral: Peripheral {
-    let peripheral: any Peripheral
+    let served: ServedOnce
     let watch: Task<Void, Never>
 
+    private var peripheral: any Peripheral { served.peripheral }
     var events: AsyncStream<PeripheralEvent> { peripheral.events }
 
     func notify(
@@ -89,6 +110,6 @@ private struct WatchedPeripheral: Peripheral {
 
     func stop() async {
         watch.cancel()
-        await peripheral.stop()
+        await served.stop()
     }
 }

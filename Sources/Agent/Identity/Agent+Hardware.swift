@@ -41,7 +41,7 @@ extension Agent {
             changes += try await vault.names(scope: scope).filter { $0 != Self.serialNumber }.map(Change.remove)
         }
         // The messages first: a kill in between leaves an identity that can be discarded again.
-        StateDirectory.removeMessages(in: configuration.stateDirectory)
+        try StateDirectory.removeMessages(in: configuration.stateDirectory)
         try await vault.commit(changes)
     }
 

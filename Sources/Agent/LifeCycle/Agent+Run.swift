@@ -64,6 +64,12 @@ extension Agent {
     /// A damaged vault is renamed and a new one created: a board that only reports its trouble is worth more
     /// than one that does not start.
     private nonisolated func openVault() async throws {
+        // One of another board is open, and is only compared again: to derive its key each second would be work.
+        if case .otherBoard = vaultFault {} else { try await unsealVault() }
+        try await checkHardware()
+    }
+
+    private nonisolated func unsealVault() async throws {
         let key = try configuration.vault.key(
             stateDirectory: configuration.stateDirectory, environment: ProcessInfo.processInfo.environment)
         do throws(VaultError) {
@@ -74,7 +80,6 @@ extension Agent {
             try await vault.unseal(with: [key], creating: true)
             report(.own(.vaultSetAside(path: setAside)))
         }
-        try await checkHardware()
     }
 
     private func end() async {

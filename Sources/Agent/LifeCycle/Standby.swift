@@ -33,7 +33,7 @@ struct Standby {
         let server = LocalServer(
             socketPath: api.socket, policy: try AccessPolicy(api), router: agent.standbyRouter())
         let listening = Result { try server.listen() }
-        // Whoever reads this may ask for more.
+        // Only once the socket answers, for people and programs that read this and ask for more.
         agent.logger.error("waiting: \(error.message)\(error.remedy.map { "; \($0)" } ?? "")")
         try listening.get()
         let notifier = ServiceNotifier()

@@ -68,11 +68,17 @@ final class StateDirectory: Sendable {
     private static let leastFree: UInt64 = 2 << 20
 
     /// Removes the outboxes and inboxes of all gateways, which must not be open.
-    static func removeMessages(in path: String) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    ///
+    /// - Throws: ``AgentError/stateDirectory(path:reason:)``
+    static func removeMessages(in path: String) throws(AgentError) {
         // As `Station` names them.
-        for name in names where ["outbox-", "inbox-"].contains(where: name.hasPrefix) {
-            try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        do {
+            let names = try FileManager.default.contentsOfDirectory(atPath: path)
+            for name in names where ["outbox-", "inbox-"].contains(where: name.hasPrefix) {
+                try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            }
+        } catch {
+            throw .stateDirectory(path: path, reason: "cannot remove the messages: \(error)")
         }
     }
 

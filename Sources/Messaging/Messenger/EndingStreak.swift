@@ -22,7 +22,7 @@ struct EndingStreak: Equatable {
     private var rivals = 0
     private var refusals = 0
 
-    /// Connections in a row of which ``suspicion`` is true.
+    /// How many connections in a row led to the ``suspicion``.
     var count: Int { max(rivals, refusals) }
 
     var suspicion: Suspicion? {
