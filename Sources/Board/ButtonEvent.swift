@@ -1,4 +1,4 @@
-import Groundwork
+public import Groundwork
 
 /// What a person did to the button. Times are on the scale of ``SteadyClock``.
 public enum ButtonEvent: Sendable, Equatable {
@@ -10,6 +10,16 @@ public enum ButtonEvent: Sendable, Equatable {
 }
 
 extension ButtonEvent: ReportedEvent {
+    public static let meanings = [
+        "button.found-down": "the board's button was held down when the agent began to look",
+        "button.pressed": "the board's button was pressed",
+        "button.released": "the board's button was let go",
+    ]
+
+    public static var details: [String: Schema] {
+        ["heldMilliseconds": .integer("how long it was pressed")]
+    }
+
     public var report: EventReport {
         switch self {
         case .pressed: EventReport("button.pressed", .notable)

@@ -1,4 +1,4 @@
-import Groundwork
+public import Groundwork
 
 /// A change in the health of a sensor.
 public enum SensorEvent: Sendable, Equatable {
@@ -9,6 +9,15 @@ public enum SensorEvent: Sendable, Equatable {
 }
 
 extension SensorEvent: ReportedEvent {
+    public static let meanings = [
+        "sensor.failed": "a sensor does not answer, or answers with something else than a number",
+        "sensor.recovered": "a sensor that had failed answers again",
+    ]
+
+    public static var details: [String: Schema] {
+        ["sensor": .string("by the board definition")]
+    }
+
     public var report: EventReport {
         switch self {
         case .failed(let sensor, let error): EventReport("sensor.failed", error: error, ["sensor": .string(sensor)])

@@ -27,6 +27,18 @@ public enum PromptEvent: ReportedEvent, Equatable {
             }
     }
 
+    public static let meanings = [
+        "prompt.answered": "a prompt was answered; the event says by whom, and never with what",
+        "prompt.asked": "a prompt waits for an answer, the first or one after a wrong answer: latchkey prompts",
+        "prompt.expired": "nobody answered a prompt in time",
+        "prompt.refused": "a person or a program refused to answer a prompt",
+        "prompt.withdrawn": "a prompt no longer needs an answer, because its asker has gone",
+    ]
+
+    public static var details: [String: Schema] {
+        Prompt.members.merging(["by": .string("who answered or refused")]) { own, _ in own }
+    }
+
     /// Always routine, because the asker reports the outcome.
     public var report: EventReport {
         let (text, fields) = (prompt.question.text, prompt.details)

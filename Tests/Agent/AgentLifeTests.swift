@@ -115,10 +115,10 @@ struct AgentLifeTests {
     @Test("a person's mistyping is no trouble of the board, and trouble that nothing ends is shown for a day")
     func endOfTrouble() async throws {
         try await withAgent { agent, _ in
-            agent.report(.gateway(.userDidFailToAuthenticate(.userCredentialsUnusable(reason: "x"))))
+            agent.report(GatewayEvent.userDidFailToAuthenticate(.userCredentialsUnusable(reason: "x")))
             #expect(agent.lastTrouble == nil)
             let now = agent.time.now
-            let dropped = AgentEvent.Source.outbox(.dropped(count: 1, .full, total: 1))
+            let dropped = OutboxEvent.dropped(count: 1, .full, total: 1)
             agent.report(AgentEvent(dropped, at: now.addingTimeInterval(-86_401)))
             #expect(agent.lastTrouble == nil)
             agent.report(AgentEvent(dropped, at: now.addingTimeInterval(-86_000)))
@@ -131,14 +131,14 @@ struct AgentLifeTests {
         try await withAgent { agent, _ in
             let broker = BrokerAddress(host: "b.example", port: 8883)
             let events = agent.events.subscribe()
-            agent.report(.broker(.connecting(broker, attempt: 3)))
-            agent.report(.broker(.refused(.badCredentials)))
-            agent.report(.broker(.failed(.refused(broker, .badCredentials), retryAfter: .seconds(4))))
-            agent.report(.broker(.connected(broker, sessionPresent: true)))
-            agent.report(.broker(.subscriptionRefused(try TopicFilter("a/#"))))
-            agent.report(.broker(.disconnected(broker)))
-            agent.report(.gateway(.deviceDidRegister(magIdentifier: "m-1")))
-            agent.report(.gateway(.tokenDidFail(.noGrantApplies)))
+            agent.report(MessengerEvent.connecting(broker, attempt: 3))
+            agent.report(MessengerEvent.refused(.badCredentials))
+            agent.report(MessengerEvent.failed(.refused(broker, .badCredentials), retryAfter: .seconds(4)))
+            agent.report(MessengerEvent.connected(broker, sessionPresent: true))
+            agent.report(MessengerEvent.subscriptionRefused(try TopicFilter("a/#")))
+            agent.report(MessengerEvent.disconnected(broker))
+            agent.report(GatewayEvent.deviceDidRegister(magIdentifier: "m-1"))
+            agent.report(GatewayEvent.tokenDidFail(.noGrantApplies))
             agent.events.finish()
 
             var told: [AgentEvent] = []
@@ -172,10 +172,10 @@ struct AgentLifeTests {
         try await withAgent { agent, _ in
             let broker = BrokerAddress(host: "b.example", port: 8883)
             let events = agent.events.subscribe()
-            agent.report(.gateway(.userDidAuthenticate(userName: "alice")))
-            agent.report(.gateway(.userDidLogout(userName: "alice")))
-            agent.report(.gateway(.userWillLogout(userName: "alice")))
-            agent.report(.broker(.connected(broker, sessionPresent: true)))
+            agent.report(GatewayEvent.userDidAuthenticate(userName: "alice"))
+            agent.report(GatewayEvent.userDidLogout(userName: "alice"))
+            agent.report(GatewayEvent.userWillLogout(userName: "alice"))
+            agent.report(MessengerEvent.connected(broker, sessionPresent: true))
             agent.events.finish()
             var changes: [SharingKeeper.Change?] = []
             for await event in events { changes.append(SharingKeeper.Change(event)) }

@@ -15,13 +15,13 @@ struct EventTests {
 
     @Test("an event for programs has its name and time beside its details")
     func json() {
-        let event = AgentEvent(.button(.released(at: .seconds(9), held: .microseconds(4999))), at: time)
+        let event = AgentEvent(ButtonEvent.released(at: .seconds(9), held: .microseconds(4999)), at: time)
         #expect(event.json == ["event": "button.released", "time": "2027-01-15T08:00:00Z", "heldMilliseconds": 4])
     }
 
     @Test("a failure event has all that is said of its error")
     func failure() {
-        let event = AgentEvent(.own(.sharingFailed(AgentError.notEnrolled, retryAfter: nil)), at: time)
+        let event = AgentEvent(SharingEvent.failed(AgentError.notEnrolled, retryAfter: nil), at: time)
         #expect(event.severity == .trouble)
         #expect(
             event.details == [
@@ -34,7 +34,7 @@ struct EventTests {
     @Test("an error that does not explain itself tells its kind and nothing of its content")
     func unexplained() {
         struct Leaky: Error { let token = "s3cret" }
-        let event = AgentEvent(.own(.sharingFailed(Leaky(), retryAfter: nil)), at: time)
+        let event = AgentEvent(SharingEvent.failed(Leaky(), retryAfter: nil), at: time)
         #expect(event.details["message"] == "an unexpected error: Leaky")
         #expect(!event.json.text.contains("s3cret"))
     }
@@ -49,7 +49,7 @@ struct EventTests {
             (.registrationAnswerInvalid(reason: "x"), .routine),
         ])
     func notReady(error: GatewayError, severity: EventReport.Severity) {
-        let event = AgentEvent(.own(.notReady(error, retryAfter: .seconds(7))), at: time)
+        let event = AgentEvent(AccountEvent.notReady(error, retryAfter: .seconds(7)), at: time)
         #expect(event.name == "gateway.not-ready")
         #expect(event.severity == severity)
         #expect(event.details["code"]?.string == error.code)
@@ -60,27 +60,17 @@ struct EventTests {
     @Test("another error than the gateway's keeps a board from its broker as trouble, and is retried")
     func notReadyForOther() {
         let error = MessagingError.outboxClosed(path: "/x")
-        let event = AgentEvent(.own(.notReady(error, retryAfter: .seconds(7))), at: time)
+        let event = AgentEvent(AccountEvent.notReady(error, retryAfter: .seconds(7)), at: time)
         #expect(event.severity == .trouble)
         #expect(event.details["retrySeconds"] == 7)
     }
 
-    @Test("an event of another account than the default says so, and does not end another's trouble")
+    @Test("only the default account's user shares a session")
     func ofAccounts() throws {
         let plant = try #require(AccountName("plant2"))
-        let other = try #require(AccountName("other"))
-        let failed = AgentEvent.Source.gateway(.tokenDidFail(.noGrantApplies))
-        let arrived = AgentEvent.Source.gateway(.tokenDidArrive(grant: "refresh_token", expires: time))
-        let trouble = AgentEvent(.account(plant, failed), at: time)
-        #expect(trouble.name == "gateway.token-did-fail" && trouble.severity == .trouble)
-        #expect(trouble.details["account"] == "plant2")
-        #expect(AgentEvent(failed, at: time).details["account"] == nil)
-        #expect(AgentEvent(.account(plant, arrived), at: time).ends(trouble))
-        #expect(!AgentEvent(arrived, at: time).ends(trouble))
-        #expect(!AgentEvent(.account(other, arrived), at: time).ends(trouble))
-        #expect(!AgentEvent(.account(plant, arrived), at: time).ends(AgentEvent(failed, at: time)))
-        #expect(
-            SharingKeeper.Change(AgentEvent(.account(plant, .gateway(.userDidLogout(userName: "a"))), at: time)) == nil)
+        let loggedOut = GatewayEvent.userDidLogout(userName: "a")
+        #expect(SharingKeeper.Change(AgentEvent(loggedOut, at: time)) == .loggedOut)
+        #expect(SharingKeeper.Change(AgentEvent(loggedOut, of: plant, at: time)) == nil)
     }
 
     @Test("a link waits for a person only for what a person has to do")

@@ -95,7 +95,7 @@ struct FeatureTests {
     func namesAreUnique() {
         let checks = Features.all.flatMap(\.checks).map { type(of: $0).name }
         #expect(checks.count == Set(checks).count)
-        let events = Features.all.flatMap(\.eventMeanings).map(\.key)
+        let events = Features.all.flatMap(\.events).flatMap { $0.meanings.keys }
         #expect(events.count == Set(events).count)
         #expect(
             checks == [

@@ -34,11 +34,8 @@ struct LogInTemplateTests {
         let time = Date(timeIntervalSince1970: 1_800_000_000)
         let broker = BrokerAddress(host: "broker.example")
         let failed = MessengerEvent.failed(.refused(broker, .notAuthorized), retryAfter: .seconds(1))
-        let (board, user) = (AgentEvent(.broker(failed), at: time), AgentEvent(.user(.broker(failed)), at: time))
+        let (board, user) = (AgentEvent(failed, at: time), AgentEvent(failed, over: .user, at: time))
         #expect(board.severity == .trouble && board.details["as"] == nil)
         #expect(user.severity == .notable && user.details["as"] == "user" && user.name == board.name)
-        let connected = MessengerEvent.connected(broker, sessionPresent: false)
-        #expect(AgentEvent(.broker(connected), at: time).ends(board))
-        #expect(!AgentEvent(.user(.broker(connected)), at: time).ends(board))
     }
 }

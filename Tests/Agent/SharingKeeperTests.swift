@@ -57,43 +57,13 @@ struct SharingKeeperTests {
     @Test("a locked session is shared with nobody, and again once it is unlocked")
     func locks() {
         func change(_ event: SessionLockEvent) -> SharingKeeper.Change? {
-            SharingKeeper.Change(AgentEvent(.gateway(.sessionLock(event)), at: Self.date))
+            SharingKeeper.Change(AgentEvent(GatewayEvent.sessionLock(event), at: Self.date))
         }
         #expect(change(.didLock(userName: nil)) == .loggedOut && change(.didUnlock(userName: nil)) == .ready)
         #expect(change(.didRemove(userName: nil)) == nil && change(.didFailToUnlock(.attemptsUsedUp)) == nil)
     }
 
-    @Test(
-        "a trouble of the agent ends with the event that says so, and with no other",
-        arguments: [
-            (brokerFailed, connected, true), (sharingFailed, .proximity(.sharingStarted), true),
-            (interrupted, .proximity(.sharingStarted), true), (interrupted, .proximity(.sharingStopped(.done)), true),
-            (sharingFailed, .proximity(.sharingStopped(.done)), false),
-            (.proximity(.buttonFault(.stuck)), .proximity(.buttonRecovered), true),
-            (.proximity(.buttonFault(.stuck)), connected, false),
-            (.gateway(.tokenDidFail(.noGrantApplies)), connected, true),
-            (.own(.notReady(GatewayError.notRegistered, retryAfter: .seconds(1))), token, true),
-            (.gateway(.deviceDidFailToRenew(.noGrantApplies)), token, false),
-            (.gateway(.deviceDidFailToRenew(.noGrantApplies)), .gateway(.deviceDidRenew(notAfter: date)), true),
-            (.gateway(.deviceDidFailToRegister(.noGrantApplies)), switched, true), (brokerFailed, switched, true),
-            (.own(.configurationUnusable(GatewayError.notRegistered)), switched, true),
-            (.outbox(.dropped(count: 1, .full, total: 1)), switched, false),
-        ] as [(AgentEvent.Source, AgentEvent.Source, Bool)])
-    func troubles(trouble: AgentEvent.Source, event: AgentEvent.Source, ends: Bool) {
-        #expect(AgentEvent(event, at: Self.date).ends(AgentEvent(trouble, at: Self.date)) == ends)
-    }
-
     private static let date = Date(timeIntervalSince1970: 0)
-    private static let broker = BrokerAddress(host: "b.example", port: 8883)
-    private static let brokerFailed = AgentEvent.Source.broker(
-        .failed(.refused(broker, .badCredentials), retryAfter: .seconds(1)))
-    private static let connected = AgentEvent.Source.broker(.connected(broker, sessionPresent: true))
-    private static let sharingFailed = AgentEvent.Source.own(.sharingFailed(AgentError.notEnrolled, retryAfter: nil))
-    private static let interrupted = AgentEvent.Source.proximity(.sharingInterrupted(reason: "no adapter"))
-    private static let token = AgentEvent.Source.gateway(.tokenDidArrive(grant: "jwt-bearer", expires: date))
-    private static let switched = AgentEvent.Source.gateway(
-        .didSwitchGateway(
-            from: nil, to: GatewayIdentity(host: "gw.example", port: 8443, prefix: "")))
 }
 
 @Suite("Taps of the sharing button")

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A decision about an event names each case: a new event then fails to compile wherever somebody has to think of it.
-/// With a `default`, an event by which the identity is lost would be passed over in silence.
+/// What a room says of its events, and what follows from them there, names each case: a new event then fails to compile
+/// until that is said. Who reacts to events of several rooms asks for their type (`AgentEvent.ofBoard`).
 @Suite("Switches over an event")
 struct EventSwitchTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -14,8 +14,7 @@ struct EventSwitchTests {
         "Agent",
     ]
 
-    /// Each `default` of a switch whose subject is called an event or the source of one, or that is in an extension of
-    /// an event's type.
+    /// Each `default` of a switch over `self` in an extension of an event's type, or over a variable called an event.
     ///
     /// - Returns: the numbers of their lines, from 1.
     private static func defaults(in text: String) -> [Int] {
@@ -27,12 +26,12 @@ struct EventSwitchTests {
             let indentation = line.prefix { $0 == " " }.count
             let code = line.dropFirst(indentation)
             if indentation == 0, code.hasSuffix("{") {
-                isOfEvent = code.contains(/\b(extension|enum) [\w.]*Event(\.Source)?[ :]/)
+                isOfEvent = code.contains(/\b(extension|enum) [\w.]*Event[ :]/)
             }
             if code == "}" { open.removeAll { $0.indentation >= indentation } }
             if code.hasSuffix("{"), let subject = code.firstMatch(of: /\bswitch (?:await )?([\w.?]+) \{$/)?.1 {
                 // Not by word boundaries, as Swift sees none at the dots of a path.
-                let isEvent = subject.contains(/(?:^|[.?])(?:\w*[eE]vent|source|ofAnyAccount)$/)
+                let isEvent = subject.contains(/(?:^|[.?])\w*[eE]vent$/)
                 open.append((indentation, isEvent || subject == "self" && isOfEvent))
             }
             if code.hasPrefix("default:") || code.hasPrefix("@unknown default:"),
@@ -60,9 +59,8 @@ struct EventSwitchTests {
         "the search finds a default in a switch over an event, and only that one",
         arguments: [
             ("switch event {\ncase .connected: break\ndefault: continue\n}", [3]),
-            ("    switch event.source.ofAnyAccount {\n    case .own: break\n    default: continue\n    }", [3]),
+            ("    switch change.event {\n    case .lost: break\n    default: continue\n    }", [3]),
             ("extension GatewayEvent {\n    switch self {\n    default: nil\n    }\n}", [3]),
-            ("extension AgentEvent.Source {\n    switch self {\n    default: nil\n    }\n}", [3]),
             ("switch message.event {\ncase .a(let b):\n    switch b {\n    default: break\n    }\n}", []),
             ("switch error {\ndefault: break\n}\nswitch event {\ncase .lost: break\n}", []),
             ("extension Refusal {\n    switch self {\n    default: nil\n    }\n}", []),

@@ -18,24 +18,24 @@ extension Agent {
         do {
             try await hosts.load(from: vault)
         } catch {
-            report(.own(.configurationUnusable(error)))
+            report(AccountEvent.configurationUnusable(error))
         }
         do {
             try await grants.load(from: vault)
         } catch {
-            report(.own(.configurationUnusable(error)))
+            report(AccountEvent.configurationUnusable(error))
         }
         do {
             try await loadCurrentAccount()
         } catch {
-            report(.own(.configurationUnusable(error)))
+            report(AccountEvent.configurationUnusable(error))
         }
         await takeDefaultDocument()
         let names: [AccountName]
         do {
             names = try await gateways.accounts().keys.compactMap(AccountName.init).sorted()
         } catch {
-            return report(.own(.configurationUnusable(error)))
+            return report(AccountEvent.configurationUnusable(error))
         }
         for name in names.prefix(AccountTable.limit) {
             do {
@@ -43,8 +43,8 @@ extension Agent {
                 await connect(name, to: gateway)
             } catch {
                 accounts.unusable[name] = Explanation(of: error)
-                report(.own(.configurationUnusable(error)), of: name)
-                report(.own(.didFailToStart(error)), of: name)
+                report(AccountEvent.configurationUnusable(error), of: name)
+                report(AccountEvent.didFailToStart(error), of: name)
             }
         }
     }
@@ -127,7 +127,7 @@ extension Agent {
         let isSwitch = try await gateways.accounts()[name.text].map { $0 != gateway.identity } ?? false
         let previous = isSwitch ? try await endingGrants(at: name, activate) : try await activate([])
         if name != .gateway, previous != nil {
-            report(.gateway(.didSwitchGateway(from: previous, to: gateway.identity)), of: name)
+            report(GatewayEvent.didSwitchGateway(from: previous, to: gateway.identity), of: name)
         }
     }
 
@@ -182,7 +182,7 @@ extension Agent {
         var options = configuration.sessionOptions
         options.isStopped = (try? await gateways.isStopped(at: gateway.identity)) ?? false
         if !options.isStopped {
-            report(.own(.willStart), of: name)
+            report(AccountEvent.willStart, of: name)
             accounts.passing[name] = .willStart
         }
         defer { if !options.isStopped { accounts.passing[name] = nil } }
@@ -197,7 +197,7 @@ extension Agent {
         let link = Link(
             session: session, gateway: gateway, account: name, hasBroker: name == brokerAccount, agent: self)
         accounts.hold(Account(name: name, link: link), runBy: Task { await link.run() })
-        if !options.isStopped { report(.own(.didStart), of: name) }
+        if !options.isStopped { report(AccountEvent.didStart, of: name) }
         return session
     }
 
@@ -207,9 +207,9 @@ extension Agent {
         // Never unlocked: the next lock holder would connect again.
         for account in accounts.all {
             let runs = !account.session.isStopped
-            if runs { report(.own(.willStop), of: account.name) }
+            if runs { report(AccountEvent.willStop, of: account.name) }
             await disconnect(account.name)
-            if runs { report(.own(.didStop), of: account.name) }
+            if runs { report(AccountEvent.didStop, of: account.name) }
         }
     }
 

@@ -20,18 +20,18 @@ extension Agent {
         defer { accountChange.unlock() }
         let account = try account(name)
         guard !account.session.isStopped else { return }
-        report(.own(.willStop), of: name)
+        report(AccountEvent.willStop, of: name)
         accounts.passing[name] = .willStop
         defer { accounts.passing[name] = nil }
         do {
             try await gateways.setStopped(true, at: account.gateway.identity)
         } catch {
-            report(.own(.didFailToStop(error)), of: name)
+            report(AccountEvent.didFailToStop(error), of: name)
             throw error
         }
         accounts.passing[name] = .isBeingStopped
         await connect(name, to: account.gateway)
-        report(.own(.didStop), of: name)
+        report(AccountEvent.didStop, of: name)
     }
 
     /// Starts an account that was stopped.
@@ -45,7 +45,7 @@ extension Agent {
         do {
             try await gateways.setStopped(false, at: account.gateway.identity)
         } catch {
-            report(.own(.didFailToStart(error)), of: name)
+            report(AccountEvent.didFailToStart(error), of: name)
             throw error
         }
         await connect(name, to: account.gateway)
@@ -97,10 +97,10 @@ extension Agent {
             let hash = SHA256.hash(gateway.bytes)
             guard try await gateways.takenDocument() != hash else { return }
             try await adopt(gateway, as: .gateway, registers: configuration.registersByItself, byDocument: hash)
-            report(.own(.defaultDocumentTaken(gateway.identity)))
+            report(AccountEvent.defaultDocumentTaken(gateway.identity))
         } catch {
             defaultDocumentFault = Explanation(of: error)
-            report(.own(.defaultDocumentUnusable(error)))
+            report(AccountEvent.defaultDocumentUnusable(error))
         }
     }
 }

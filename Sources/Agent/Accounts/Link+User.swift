@@ -78,7 +78,7 @@ extension Link {
             Task {
                 var mayDropToken = true
                 for await event in connection {
-                    agent.report(.user(.broker(event)), of: account)
+                    agent.report(event, of: account, over: .user)
                     switch event {
                     case .connected: mayDropToken = true
                     // Once: a broker that takes no users refuses every token.
@@ -89,7 +89,7 @@ extension Link {
                     }
                 }
             },
-            Task { for await event in messages { agent.report(.user(.message(event)), of: account) } },
+            Task { for await event in messages { agent.report(event, of: account, over: .user) } },
         ]
         try? await messenger.run()
         messenger.events.finish()

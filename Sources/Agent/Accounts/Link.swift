@@ -66,7 +66,7 @@ final actor Link {
     /// Passes on the session's events, and learns the time from them.
     private func forwardEvents() async {
         for await event in events {
-            agent.report(.gateway(event), of: account)
+            agent.report(event, of: account, ends: event.consequences.contains(.identityChanges) ? [.broker] : [])
             // A record that cannot be read is reported by the code that needs it.
             if event.consequences.contains(.timeIsConfirmed) { try? await confirmTime(by: .kept) }
         }
@@ -123,7 +123,7 @@ final actor Link {
                     }
                 settled.open()
                 let delay = max(backoff.next(), agent.network.leastDelay(to: gateway.identity.host))
-                agent.report(.own(.notReady(error, retryAfter: delay)), of: account)
+                agent.report(AccountEvent.notReady(error, retryAfter: delay), of: account)
                 if (error as? GatewayError)?.needsPerson == true {
                     await Self.identityChange(in: events)
                     backoff.reset()
@@ -219,12 +219,12 @@ final actor Link {
     private func work(at station: Station, until changes: AsyncStream<GatewayEvent>) async throws {
         let outbox = await station.outbox.status()
         if let path = outbox.setAside {
-            agent.report(.own(.outboxSetAside(path: path, rescued: outbox.rescued)), of: account)
+            agent.report(OutboxEvent.setAside(path: path, rescued: outbox.rescued), of: account)
         }
         let former = await station.outbox.droppedAtOpening
         if former > 0 {
             agent.report(
-                .outbox(.dropped(count: former, .formerIdentity, total: outbox.dropped.formerIdentity)), of: account)
+                OutboxEvent.dropped(count: former, .formerIdentity, total: outbox.dropped.formerIdentity), of: account)
         }
         await publishLatest()
         // Subscribed before anything runs, so that no event is missed.
@@ -235,16 +235,16 @@ final actor Link {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [agent, account] in
                 for await event in connection {
+                    let isConnected = if case .connected = event { true } else { false }
                     // A record that cannot be read is reported by the code that needs it.
-                    if case .connected = event { try? await self.confirmTime(by: .new) }
-                    agent.report(.broker(event), of: account)
+                    if isConnected { try? await self.confirmTime(by: .new) }
+                    // A connected board has a valid registration and a valid token.
+                    agent.report(event, of: account, ends: isConnected ? [.credentials] : [])
                 }
             }
+            group.addTask { [agent, account] in for await event in drops { agent.report(event, of: account) } }
             group.addTask { [agent, account] in
-                for await event in drops { agent.report(.outbox(event), of: account) }
-            }
-            group.addTask { [agent, account] in
-                for await event in messages { agent.report(.message(event), of: account) }
+                for await event in messages { agent.report(event, of: account) }
             }
             if let inboxes = station.inboxes { group.addTask { await self.workInboxes(inboxes, at: station) } }
             // While it is stopped, the outbox takes messages and keeps them.

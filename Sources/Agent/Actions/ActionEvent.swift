@@ -8,6 +8,23 @@ enum ActionEvent: ReportedEvent {
     /// The runner cannot be reached; reported once until it can.
     case unavailable(action: String, reason: String)
 
+    static let meanings = [
+        "action.ended": "the command of an action has ended well, and its message is done",
+        "action.failed":
+            "the command of an action failed or could not be started; the event says what becomes of the message",
+        "action.started": "the command of an action was started with a message",
+    ]
+
+    static var details: [String: Schema] {
+        [
+            "action": .string("its name"), "id": .integer("of the message"), "topic": .string("the whole topic"),
+            "attempt": .integer("with this message, from 1"), "status": .integer("exit status of the command"),
+            "signal": .integer("that ended the command"),
+            "timedOut": .boolean("whether it was ended at its time limit"),
+            "isDead": .boolean("whether the message was given up"),
+        ]
+    }
+
     var report: EventReport {
         switch self {
         case .started(let action, let id, let topic, let attempt):

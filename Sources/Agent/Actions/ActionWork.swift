@@ -43,7 +43,7 @@ struct ActionWork {
                 guard !Task.isCancelled else { return }
                 if !hasReported {
                     let reason = (error as? ActionCall.Fault)?.reason ?? Explanation(of: error).message
-                    agent.report(.action(.unavailable(action: action.name, reason: reason)), of: account)
+                    agent.report(ActionEvent.unavailable(action: action.name, reason: reason), of: account)
                 }
                 hasReported = true
                 try? await Task.sleep(for: backoff.next())
@@ -60,7 +60,7 @@ struct ActionWork {
         let isAllowed = attempt <= action.retries + 1
         if isAllowed {
             agent.report(
-                .action(.started(action: action.name, id: kept.id, topic: kept.message.topic, attempt: attempt)),
+                ActionEvent.started(action: action.name, id: kept.id, topic: kept.message.topic, attempt: attempt),
                 of: account)
         }
         let content = kept.message.content
@@ -84,10 +84,9 @@ struct ActionWork {
             kept.id, of: action.name, verdict, began: began,
             report: report(kept, attempt, outcome, verdict, began, ContinuousClock.now - start).bytes)
         agent.report(
-            .action(
-                outcome.isSuccess
-                    ? .ended(action: action.name, id: kept.id)
-                    : .failed(action: action.name, id: kept.id, attempt: attempt, outcome, isDead: verdict == .dead)),
+            outcome.isSuccess
+                ? ActionEvent.ended(action: action.name, id: kept.id)
+                : .failed(action: action.name, id: kept.id, attempt: attempt, outcome, isDead: verdict == .dead),
             of: account)
         return verdict != .again
     }

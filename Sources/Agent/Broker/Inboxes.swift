@@ -23,9 +23,9 @@ extension InboxStore {
 extension Link {
     func workInboxes(_ inboxes: InboxStore, at station: Station) async {
         let events = inboxes.events.subscribe()
-        for event in await inboxes.newsOfOpening { agent.report(.inbox(event), of: account) }
+        for event in await inboxes.newsOfOpening { agent.report(event, of: account) }
         await withTaskGroup(of: Void.self) { [agent, account] group in
-            group.addTask { for await event in events { agent.report(.inbox(event), of: account) } }
+            group.addTask { for await event in events { agent.report(event, of: account) } }
             for action in agent.configuration.actions {
                 group.addTask { await ActionWork(action, inboxes, station.topics, agent, account).run() }
             }

@@ -21,7 +21,7 @@ actor NamedBroker {
     nonisolated let settings: NamedBrokerSettings
     private let policy: OutboxPolicy
     private let network: NetworkWatch
-    private let report: @Sendable (AgentEvent.Source) -> Void
+    private let report: @Sendable (any ReportedEvent) -> Void
 
     private(set) var connection: Connection?
     private var uses = 0
@@ -32,7 +32,7 @@ actor NamedBroker {
 
     init(
         _ settings: NamedBrokerSettings, policy: OutboxPolicy, network: NetworkWatch,
-        report: @escaping @Sendable (AgentEvent.Source) -> Void
+        report: @escaping @Sendable (any ReportedEvent) -> Void
     ) {
         self.settings = settings
         self.policy = policy
@@ -91,13 +91,13 @@ actor NamedBroker {
             try settings.credentials()
         }
         let (events, messages) = (messenger.events.subscribe(), messenger.messages.subscribe())
-        let work = Task { [weak self, report, name = settings.name] in
+        let work = Task { [weak self, report] in
             let reports = Task {
-                for await event in messages { report(.named(name, .message(event))) }
+                for await event in messages { report(event) }
             }
             let notes = Task { [weak self] in
                 for await event in events {
-                    report(.named(name, .broker(event)))
+                    report(event)
                     await self?.note(event)
                 }
             }

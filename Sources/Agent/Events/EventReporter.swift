@@ -1,14 +1,15 @@
+import FoundationEssentials
 import Groundwork
 import Logging
 import Synchronization
 
-/// Reports events to subscribers and to the log, and remembers the newest that needs a person's attention.
+/// Reports events to subscribers and to the log, and remembers those that need a person's attention.
 ///
 /// A separate part, so that the agent's parts can report before the agent exists.
 final class EventReporter: Sendable {
     let events = Broadcast<AgentEvent>()
     private let logger: Logger
-    private let newestTrouble = Mutex<AgentEvent?>(nil)
+    private let troubles = Mutex(Troubles())
 
     init(_ logger: Logger) { self.logger = logger }
 
@@ -22,15 +23,12 @@ final class EventReporter: Sendable {
             case .trouble: .warning
             }
         // Recorded before subscribers are notified: they must find it in the status.
-        newestTrouble.withLock { newest in
-            if event.severity == .trouble { newest = event }
-            if let trouble = newest, event.ends(trouble) { newest = nil }
-        }
+        troubles.withLock { $0.take(event) }
         logger.log(
             level: level, "\(event.name)\(event.details["message"]?.string.map { ": \($0)" } ?? "")", metadata: fields)
         events.send(event)
     }
 
-    /// The newest event that needs a person's attention.
-    var lastTrouble: AgentEvent? { newestTrouble.withLock { $0 } }
+    /// The newest event that needs a person's attention, until another one ends it or a day has passed.
+    func newestTrouble(at now: Date) -> AgentEvent? { troubles.withLock { $0.newest(at: now) } }
 }

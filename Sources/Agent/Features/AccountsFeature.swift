@@ -12,7 +12,7 @@ struct AccountsFeature: Feature {
 
     var checks: [any HealthCheck] { [AccountsCheck(), OAuthAccountsCheck()] }
 
-    var eventMeanings: [String: String] { EventMeanings.accounts }
+    var events: [any ReportedEvent.Type] { [AccountEvent.self, OAuthEvent.self] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         state.unusableAccount = await agent.accounts.unusable.min { $0.key < $1.key }

@@ -1,3 +1,4 @@
+import Groundwork
 import LocalAPI
 import Settings
 
@@ -9,5 +10,5 @@ struct ActionsFeature: Feature {
 
     func addRoutes(to router: inout Router, of agent: Agent) { agent.addActionRoutes(to: &router) }
 
-    var eventMeanings: [String: String] { EventMeanings.action }
+    var events: [any ReportedEvent.Type] { [ActionEvent.self] }
 }

@@ -64,6 +64,6 @@ extension Agent {
     nonisolated func services() -> [any Service] { features.flatMap { $0.services(of: self) } }
 
     nonisolated func restarting(_ name: String, _ body: @escaping @Sendable () async throws -> Void) -> Restarting {
-        Restarting(onFailure: { self.report(.own(.serviceFailed(name, $0, retryAfter: $1))) }, body: body)
+        Restarting(onFailure: { self.report(ServiceEvent.failed(name, $0, retryAfter: $1)) }, body: body)
     }
 }

@@ -78,5 +78,5 @@ struct AgentFeature: Feature {
         return warnings
     }
 
-    var eventMeanings: [String: String] { EventMeanings.agent }
+    var events: [any ReportedEvent.Type] { [ServiceEvent.self] }
 }

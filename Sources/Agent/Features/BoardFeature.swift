@@ -80,5 +80,5 @@ struct BoardFeature: Feature {
 
     func warnings(of agent: Agent) async throws -> [String] { agent.board.faults.map(\.message) }
 
-    var eventMeanings: [String: String] { EventMeanings.button.merging(EventMeanings.sensor) { own, _ in own } }
+    var events: [any ReportedEvent.Type] { [ButtonEvent.self, SensorEvent.self] }
 }

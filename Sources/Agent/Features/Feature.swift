@@ -3,7 +3,7 @@ import LocalAPI
 import Settings
 
 /// A capability of the agent with everything that belongs to it: routes, health checks, services, settings, members of
-/// the status and the meanings of its events.
+/// the status and events.
 ///
 /// A feature is a value. It contains its own state; what it needs from the agent is passed to it. The agent has a list
 /// of features (``Features``), from which it builds the local API, the doctor, the status report, the services and the
@@ -37,8 +37,8 @@ protocol Feature: Sendable {
     /// What a person should change, though everything works.
     func warnings(of agent: Agent) async throws -> [String]
 
-    /// The meanings of its events, by name.
-    var eventMeanings: [String: String] { get }
+    /// The types of its events.
+    var events: [any ReportedEvent.Type] { get }
 }
 
 extension Feature {
@@ -51,5 +51,5 @@ extension Feature {
     var statusMembers: [String: Schema] { [:] }
     func status(of agent: Agent) async throws -> [String: JSON] { [:] }
     func warnings(of agent: Agent) async throws -> [String] { [] }
-    var eventMeanings: [String: String] { [:] }
+    var events: [any ReportedEvent.Type] { [] }
 }

@@ -42,5 +42,5 @@ struct FirstBootFeature: Feature {
         return [message]
     }
 
-    var eventMeanings: [String: String] { FirstBootEvent.meanings }
+    var events: [any ReportedEvent.Type] { [FirstBootEvent.self] }
 }

@@ -77,7 +77,7 @@ struct GatewayFeature: Feature {
     func services(of agent: Agent) -> [any Service] {
         let switches = agent.gateways.events.subscribe()
         return [
-            agent.restarting("gateway events") { for await event in switches { agent.report(.gateway(event)) } }
+            agent.restarting("gateway events") { for await event in switches { agent.report(event, ends: [.broker]) } }
         ]
     }
 
@@ -115,7 +115,7 @@ struct GatewayFeature: Feature {
         return warnings
     }
 
-    var eventMeanings: [String: String] { EventMeanings.gateway }
+    var events: [any ReportedEvent.Type] { [GatewayEvent.self] }
 }
 
 extension AgentConfiguration {
@@ -139,9 +139,8 @@ extension AgentEvent {
     /// Whether the gateway's failure is newer than this event or caused it: without credentials there is no broker.
     fileprivate func isExplained(by failure: GatewayStatus.Failure?) -> Bool {
         // Another account's has nothing to do with it.
-        if case .account = source { return false }
-        guard let failure else { return false }
-        if case .broker(.failed(.credentialsUnavailable, _)) = source { return true }
+        guard account == .gateway, let failure else { return false }
+        if case .failed(.credentialsUnavailable, _) = ofBoard(MessengerEvent.self) { return true }
         return failure.at > time
     }
 }

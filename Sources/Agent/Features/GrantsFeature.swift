@@ -15,7 +15,7 @@ struct GrantsFeature: Feature {
 
     func addRoutes(to router: inout Router, of agent: Agent) { agent.addGrantRoutes(to: &router) }
 
-    var eventMeanings: [String: String] { GrantEvent.meanings }
+    var events: [any ReportedEvent.Type] { [GrantEvent.self] }
 }
 
 /// The forward proxy: calls of programs that never see a token.

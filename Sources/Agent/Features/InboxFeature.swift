@@ -27,5 +27,5 @@ struct InboxFeature: Feature {
         }
     }
 
-    var eventMeanings: [String: String] { EventMeanings.inbox }
+    var events: [any ReportedEvent.Type] { [InboxEvent.self] }
 }

@@ -54,15 +54,6 @@ struct LockFeature: Feature {
         guard let lock = try await agent.link?.session.lockStatus() else { return [:] }
         return ["user": lock.json(agent.configuration.unlockPolicy)]
     }
-
-    var eventMeanings: [String: String] {
-        [
-            "gateway.session-did-fail-to-unlock": "somebody tried to unlock the user's session, and could not",
-            "gateway.session-did-lock": "the user's session is locked, and nothing works in the user's name",
-            "gateway.session-did-unlock": "the user's session was unlocked",
-            "gateway.session-lock-did-remove": "a locked session was given up; the user has to log in again",
-        ]
-    }
 }
 
 extension AgentConfiguration {

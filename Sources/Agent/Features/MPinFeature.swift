@@ -49,5 +49,5 @@ struct MPinFeature: Feature {
         ]
     }
 
-    var eventMeanings: [String: String] { MPinEvent.meanings }
+    var events: [any ReportedEvent.Type] { [MPinEvent.self] }
 }

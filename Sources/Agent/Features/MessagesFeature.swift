@@ -84,8 +84,5 @@ struct MessagesFeature: Feature {
         return ["broker.account names \(agent.brokerAccount), an account that this board does not have"]
     }
 
-    var eventMeanings: [String: String] {
-        EventMeanings.broker.merging(EventMeanings.outbox) { own, _ in own }
-            .merging(EventMeanings.message) { own, _ in own }
-    }
+    var events: [any ReportedEvent.Type] { [MessengerEvent.self, OutboxEvent.self, MessageEvent.self] }
 }

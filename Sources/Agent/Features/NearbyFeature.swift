@@ -57,5 +57,5 @@ struct NearbyFeature: Feature {
         await agent.nearby.isSharing ? ["sharing": true] : [:]
     }
 
-    var eventMeanings: [String: String] { EventMeanings.proximity }
+    var events: [any ReportedEvent.Type] { [ProximityEvent.self, SharingEvent.self] }
 }

@@ -59,5 +59,5 @@ struct NetworkFeature: Feature {
         return members
     }
 
-    var eventMeanings: [String: String] { EventMeanings.network }
+    var events: [any ReportedEvent.Type] { [NetworkEvent.self] }
 }

@@ -8,8 +8,8 @@ struct PromptsFeature: Feature {
 
     func services(of agent: Agent) -> [any Service] {
         let prompts = agent.prompts.events.subscribe()
-        return [agent.restarting("prompt events") { for await event in prompts { agent.report(.prompt(event)) } }]
+        return [agent.restarting("prompt events") { for await event in prompts { agent.report(event) } }]
     }
 
-    var eventMeanings: [String: String] { EventMeanings.prompt }
+    var events: [any ReportedEvent.Type] { [PromptEvent.self] }
 }

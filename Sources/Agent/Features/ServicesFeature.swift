@@ -24,7 +24,7 @@ struct ServicesFeature: Feature {
         }
     }
 
-    var eventMeanings: [String: String] { EventMeanings.items }
+    var events: [any ReportedEvent.Type] { [ItemEvent.self] }
 }
 
 extension Agent {
@@ -42,14 +42,5 @@ extension LocalRequest {
         _ name: String, default preset: Choice
     ) throws(AgentError) -> Choice {
         try choice(name, of: .init(uniqueKeysWithValues: Choice.allCases.map { ($0.rawValue, $0) }), default: preset)
-    }
-}
-
-extension Schema {
-    /// Text with the values of an enumeration.
-    static func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ meaning: String, of type: Choice.Type
-    ) -> Schema {
-        .string(meaning, choices: Choice.allCases.map(\.rawValue))
     }
 }

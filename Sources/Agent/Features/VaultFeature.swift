@@ -1,3 +1,4 @@
+import Groundwork
 import LocalAPI
 import Settings
 import Vault
@@ -20,5 +21,5 @@ struct VaultFeature: Feature {
             ? ["the vault is opened by a development key file, which keeps nothing safe"] : []
     }
 
-    var eventMeanings: [String: String] { EventMeanings.vault }
+    var events: [any ReportedEvent.Type] { [VaultEvent.self] }
 }

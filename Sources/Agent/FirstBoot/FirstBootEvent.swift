@@ -28,6 +28,10 @@ enum FirstBootEvent: ReportedEvent {
         "enrollment.wiped": "an enrollment that was taken was wiped where it was",
     ]
 
+    static var details: [String: Schema] {
+        ["place": .string("where it waited: a path, the credential or the scanner")]
+    }
+
     var report: EventReport {
         switch self {
         case .found(let place):
@@ -35,9 +39,9 @@ enum FirstBootEvent: ReportedEvent {
         case .didFail(let place, let error, let delay):
             EventReport(
                 "enrollment.did-fail", error: error,
-                ["place": .string(place), "retrySeconds": .integer(delay.components.seconds)])
+                ["place": .string(place), "retrySeconds": .integer(delay.components.seconds)], raises: .gateway)
         case .refused(let place, let error):
-            EventReport("enrollment.refused", error: error, ["place": .string(place)])
+            EventReport("enrollment.refused", error: error, ["place": .string(place)], raises: .gateway)
         case .taken(let place, let gateway):
             EventReport(
                 "enrollment.taken", .notable, "took the enrollment in \(place), of \(gateway)",
@@ -48,7 +52,7 @@ enum FirstBootEvent: ReportedEvent {
         // A person may want it there: the doctor names it.
         case .notUsed(let error): EventReport("enrollment.not-used", error: error, as: .notable)
         case .scannerReady: EventReport("enrollment.scanner-ready", .notable, "waiting for a QR code")
-        case .scannerFailed(let error): EventReport("enrollment.scanner-failed", error: error)
+        case .scannerFailed(let error): EventReport("enrollment.scanner-failed", error: error, raises: .gateway)
         }
     }
 }

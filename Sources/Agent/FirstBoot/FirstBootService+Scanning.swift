@@ -38,7 +38,7 @@ extension FirstBootService {
                 try await scanner.run {
                     reported = nil
                     noteScanning(FirstBootProgress(stage: .scanning, place: name))
-                    agent.report(.firstBoot(.scannerReady))
+                    agent.report(FirstBootEvent.scannerReady)
                 } _: { scan in
                     switch scan {
                     case .text(let text): receive(text, into: codes)
@@ -49,7 +49,7 @@ extension FirstBootService {
             } catch {
                 guard !Task.isCancelled else { return }
                 let message = Explanation(of: error).message
-                if message != reported { agent.report(.firstBoot(.scannerFailed(error))) }
+                if message != reported { agent.report(FirstBootEvent.scannerFailed(error)) }
                 noteScanning(FirstBootProgress(stage: .scanning, place: name, problem: error.explanation))
                 reported = message
                 try? await Task.sleep(for: Self.restOfScanner)
@@ -83,6 +83,6 @@ extension FirstBootService {
     /// - Parameter place: of a code that is not tried at all.
     private func refuseScan(of place: String, _ error: any Error) {
         agent.firstBoot.note(FirstBootProgress(stage: .refused, place: place, problem: error.explanation))
-        agent.report(.firstBoot(.refused(place: place, error)))
+        agent.report(FirstBootEvent.refused(place: place, error))
     }
 }

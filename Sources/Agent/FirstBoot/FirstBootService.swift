@@ -87,7 +87,9 @@ struct FirstBootService: Sendable {
         }
         return await withTaskGroup(of: End.self) { group in
             group.addTask {
-                for await event in events { if case .gateway(.didSwitchGateway) = event.source { break } }
+                for await event in events {
+                    if case .didSwitchGateway = event.ofBoard(GatewayEvent.self) { break }
+                }
                 return .enrolled(nil)
             }
             group.addTask {
@@ -152,7 +154,7 @@ struct FirstBootService: Sendable {
 
     private func refuse(_ place: String, _ error: any Error) {
         agent.firstBoot.settle(FirstBootProgress(stage: .refused, place: place, problem: error.explanation))
-        agent.report(.firstBoot(.refused(place: place, error)))
+        agent.report(FirstBootEvent.refused(place: place, error))
     }
 
     /// Whether it must not be tried: the board has tried it before, or does not need it.
@@ -177,7 +179,7 @@ struct FirstBootService: Sendable {
 
     private func leave(_ place: String, _ error: FirstBootError, as stage: FirstBootProgress.Stage = .notUsed) {
         agent.firstBoot.settle(FirstBootProgress(stage: stage, place: place, problem: error.explanation))
-        agent.report(.firstBoot(.notUsed(error)))
+        agent.report(FirstBootEvent.notUsed(error))
     }
 
     // MARK: Taking
@@ -191,7 +193,7 @@ struct FirstBootService: Sendable {
         let place = waiting.place
         agent.firstBoot.attempt(FirstBootProgress(stage: .trying, place: place))
         defer { agent.firstBoot.endAttempt(for: place) }
-        agent.report(.firstBoot(.found(place: place)))
+        agent.report(FirstBootEvent.found(place: place))
         var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
         // Kept, because a URL works once.
         var gateway: GatewayConfiguration?
@@ -206,7 +208,7 @@ struct FirstBootService: Sendable {
                 let taking = Task { [agent] in try await agent.take(fetched, of: waiting) }
                 guard try await taking.value else { return false }
                 agent.firstBoot.settle(FirstBootProgress(stage: .taken, place: place))
-                agent.report(.firstBoot(.taken(place: place, fetched.identity)))
+                agent.report(FirstBootEvent.taken(place: place, fetched.identity))
                 return true
             } catch {
                 guard !Task.isCancelled else { return false }
@@ -219,7 +221,7 @@ struct FirstBootService: Sendable {
                 let delay = backoff.next()
                 agent.firstBoot.attempt(
                     FirstBootProgress(stage: .trying, place: place, problem: error.explanation))
-                agent.report(.firstBoot(.didFail(place: place, error, retryAfter: delay)))
+                agent.report(FirstBootEvent.didFail(place: place, error, retryAfter: delay))
                 if let codes {
                     await codes.pause(for: delay, on: agent.network)
                 } else {
@@ -266,12 +268,12 @@ struct FirstBootService: Sendable {
         let error = FirstBootError.notWiped(place: waiting.place, reason: reason)
         agent.firstBoot.settle(
             FirstBootProgress(stage: .notWiped, place: waiting.place, problem: error.explanation))
-        agent.report(.firstBoot(.notWiped(error)))
+        agent.report(FirstBootEvent.notWiped(error))
     }
 
     private func wiped(_ place: String) {
         agent.firstBoot.settle(FirstBootProgress(stage: .taken, place: place))
-        agent.report(.firstBoot(.wiped(place: place)))
+        agent.report(FirstBootEvent.wiped(place: place))
     }
 
     private func ask(_ request: JSON) async -> JSON? {

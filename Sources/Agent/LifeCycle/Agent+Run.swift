@@ -78,7 +78,7 @@ extension Agent {
             guard error.isDamage else { throw error }
             let setAside = try Vault.setAside(at: vault.path)
             try await vault.unseal(with: [key], creating: true)
-            report(.own(.vaultSetAside(path: setAside)))
+            report(VaultEvent.setAside(path: setAside))
         }
     }
 

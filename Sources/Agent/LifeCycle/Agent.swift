@@ -68,7 +68,7 @@ public final actor Agent {
             time.now
         } onLogInNeeded: { name, error in
             guard let name = AccountName(name) else { return }
-            reporter.report(AgentEvent(.account(name, .own(.logInNeeded(error))), at: time.now))
+            reporter.report(AgentEvent(OAuthEvent.logInNeeded(error), of: name, at: time.now))
         }
         mpinAccounts = MPinAccounts(vault: vault, client: client) { time.now }
         self.time = time
@@ -83,12 +83,12 @@ public final actor Agent {
         grantLog = GrantLog(directory: configuration.stateDirectory)
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         brokers = configuration.brokers.map { [network] settings in
-            NamedBroker(settings, policy: OutboxPolicy(configuration.outbox), network: network) { source in
-                reporter.report(AgentEvent(source, at: time.now))
+            NamedBroker(settings, policy: OutboxPolicy(configuration.outbox), network: network) { event in
+                reporter.report(AgentEvent(event, over: .named(settings.name), at: time.now))
             }
         }
         nearby = Nearby(configuration, deviceName: configuration.gateway.shownDeviceName, prompts: prompts) { error in
-            reporter.report(AgentEvent(.own(.auditFailed(error)), at: time.now))
+            reporter.report(AgentEvent(SharingEvent.auditFailed(error), at: time.now))
         }
     }
 
@@ -107,16 +107,18 @@ public final actor Agent {
 
     /// Reports an event that happens now.
     ///
-    /// - Parameter account: the account of the event, if it has one.
-    nonisolated func report(_ source: AgentEvent.Source, of account: AccountName = .gateway) {
-        report(AgentEvent(account == .gateway ? source : .account(account, source), at: time.now))
+    /// - Parameters:
+    ///   - account: the account of the event; the default one for those of none.
+    ///   - ends: troubles of other rooms that it ends, beside those of its own.
+    nonisolated func report(
+        _ event: any ReportedEvent, of account: AccountName = .gateway, over connection: AgentEvent.Connection = .board,
+        ends: Set<Trouble> = []
+    ) {
+        report(AgentEvent(event, of: account, over: connection, ends: ends, at: time.now))
     }
 
     /// The newest event that needs a person's attention, until another one ends it or a day has passed.
-    nonisolated var lastTrouble: AgentEvent? {
-        guard let trouble = reporter.lastTrouble else { return nil }
-        return time.now.timeIntervalSince(trouble.time) < AgentEvent.shownSeconds ? trouble : nil
-    }
+    nonisolated var lastTrouble: AgentEvent? { reporter.newestTrouble(at: time.now) }
 
     // MARK: At the gateway
 

@@ -178,16 +178,17 @@ extension Agent {
     /// Has gateways revoke what they could not when sessions were locked, as soon as they can be reached.
     nonisolated func revokeLeftOverTokens(after events: AsyncStream<AgentEvent>) async {
         for await event in events {
-            switch event.source.ofAnyAccount {
-            case .gateway(let event): guard event.consequences.contains(.gatewayIsReached) else { continue }
-            case .broker(.connected): break
-            case .broker(.connecting), .broker(.refused), .broker(.failed), .broker(.disconnected),
-                .broker(.subscriptionRefused), .outbox, .items, .message, .network, .inbox, .action, .grant, .mpin,
-                .firstBoot, .prompt, .proximity, .button, .sensor, .own, .account, .named, .user:
-                continue
-            }
+            guard event.reachesGateway else { continue }
             for account in await accounts.all { try? await account.session.revokeLeftOverTokens() }
         }
+    }
+}
+
+extension AgentEvent {
+    fileprivate var reachesGateway: Bool {
+        if let event = ofBoard(GatewayEvent.self, at: nil) { return event.consequences.contains(.gatewayIsReached) }
+        if case .connected = ofBoard(MessengerEvent.self, at: nil) { return true }
+        return false
     }
 }
 

@@ -16,7 +16,7 @@ extension Agent {
 
     nonisolated func finishMPin(_ person: MPinPerson, pin: SecretBytes) async throws -> MPinUser {
         let user = try await person.account.finish(person.id, pin: pin)
-        report(.mpin(.didRegister(user: person.id)), of: person.name)
+        report(MPinEvent.didRegister(user: person.id), of: person.name)
         return user
     }
 
@@ -39,7 +39,7 @@ extension Agent {
         do {
             try await person.account.begin(person.id, wish)
         } catch let error as MPinError {
-            report(.mpin(.didFailToLogIn(user: person.id, error)), of: person.name)
+            report(MPinEvent.didFailToLogIn(user: person.id, error), of: person.name)
             throw error
         }
     }
@@ -49,11 +49,11 @@ extension Agent {
     ) async throws -> MPinLoggedIn {
         do {
             let loggedIn = try await person.account.logIn(person.id, pin: pin, wish)
-            report(.mpin(.didLogIn(user: person.id, by: wish.way)), of: person.name)
+            report(MPinEvent.didLogIn(user: person.id, by: wish.way), of: person.name)
             return loggedIn
         } catch let error as MPinError {
-            report(.mpin(.didFailToLogIn(user: person.id, error)), of: person.name)
-            if case .blocked = error { report(.mpin(.didBlock(user: person.id)), of: person.name) }
+            report(MPinEvent.didFailToLogIn(user: person.id, error), of: person.name)
+            if case .blocked = error { report(MPinEvent.didBlock(user: person.id), of: person.name) }
             throw error
         }
     }

@@ -24,6 +24,14 @@ enum MPinEvent: ReportedEvent {
         "mpin.user-did-start-registration": "an M-Pin back end has given a user an identity, which it verifies next",
     ]
 
+    static var details: [String: Schema] {
+        [
+            "user": .mpinUserID,
+            "state": .string("where the user stands", choices: MPinUserState.allCases.map(\.rawValue)),
+            "way": .string("what the login was for", choices: MPinLogInWay.allCases.map(\.rawValue)),
+        ]
+    }
+
     var report: EventReport {
         switch self {
         case .didStartRegistration(let user, let state):

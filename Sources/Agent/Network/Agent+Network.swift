@@ -13,8 +13,8 @@ extension Agent {
             if state != known {
                 network.noteChange(at: time.now)
                 switch state {
-                case .way(let way): report(.network(.changed(way)))
-                case .none: report(.network(.lost))
+                case .way(let way): report(NetworkEvent.changed(way))
+                case .none: report(NetworkEvent.lost)
                 case .unknown: break
                 }
                 known = state
@@ -42,15 +42,9 @@ extension Agent {
     /// Reports changes of the gateway's reachability, until canceled.
     nonisolated func followReach(_ events: AsyncStream<AgentEvent>) async {
         for await event in events {
-            switch event.source {
-            case .gateway, .broker, .own, .network(.changed), .network(.lost): break
-            case .network(.gatewayReachable), .network(.gatewayNotReachable), .network(.gatewayUnknown), .outbox,
-                .items, .message, .inbox, .action, .grant, .mpin, .firstBoot, .prompt, .proximity, .button, .sensor,
-                .account, .named, .user:
-                continue
-            }
+            guard event.mayChangeReach else { continue }
             guard let reach = try? await gatewayReach(), network.isNew(reach) else { continue }
-            report(.network(reach.event))
+            report(reach.event)
         }
     }
 
@@ -71,5 +65,18 @@ extension Agent {
             signs.connectedBy = await messenger.localAddress.flatMap(network.monitor.way)
         }
         return GatewayReach(signs)
+    }
+}
+
+extension AgentEvent {
+    fileprivate var mayChangeReach: Bool {
+        guard connection == .board, account == .gateway else { return false }
+        guard let event = event as? NetworkEvent else {
+            return event is GatewayEvent || event is MessengerEvent || event is AccountEvent
+        }
+        return switch event {
+        case .changed, .lost: true
+        case .gatewayReachable, .gatewayNotReachable, .gatewayUnknown: false
+        }
     }
 }

@@ -12,6 +12,21 @@ enum NetworkEvent: ReportedEvent, Equatable {
     /// Nothing has been heard of the gateway since the network has changed.
     case gatewayUnknown
 
+    static let meanings = [
+        "network.changed": "there is a network, or another link than before leads to it; what waits is tried at once",
+        "network.gateway-not-reachable": "there is no network, or the gateway did not answer the last time",
+        "network.gateway-reachable": "the gateway has answered over the present network",
+        "network.gateway-unknown": "nothing has been heard of the gateway since the network changed",
+        "network.lost": "no link has a carrier and an address any more",
+    ]
+
+    static var details: [String: Schema] {
+        [
+            "interface": .string("the link that leads to others"),
+            "link": .choice("its kind", of: NetworkWay.Kind.self),
+        ]
+    }
+
     var report: EventReport {
         switch self {
         case .changed(let way):
@@ -35,14 +50,4 @@ extension NetworkWay {
     var fields: [String: JSON] { ["interface": .string(interface), "kind": .string(kind.rawValue)] }
     /// As details of an event, whose `kind` is that of an error.
     fileprivate var details: [String: JSON] { ["interface": .string(interface), "link": .string(kind.rawValue)] }
-}
-
-extension EventMeanings {
-    static let network = [
-        "network.changed": "there is a network, or another link than before leads to it; what waits is tried at once",
-        "network.gateway-not-reachable": "there is no network, or the gateway did not answer the last time",
-        "network.gateway-reachable": "the gateway has answered over the present network",
-        "network.gateway-unknown": "nothing has been heard of the gateway since the network changed",
-        "network.lost": "no link has a carrier and an address any more",
-    ]
 }

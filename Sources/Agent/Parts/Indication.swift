@@ -1,4 +1,5 @@
 import Board
+import Gateway
 import Groundwork
 import Messaging
 import Proximity
@@ -30,7 +31,7 @@ extension Agent {
         let (agentEvents, proximityEvents) = (events.subscribe(bound: 16), nearby.events.subscribe())
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await event in agentEvents where event.source.isOfConnection { change.yield() }
+                for await event in agentEvents where event.isOfConnection { change.yield() }
             }
             group.addTask {
                 var choice = ConsentLightChoice()
@@ -57,25 +58,11 @@ extension Agent {
     }
 }
 
-extension AgentEvent.Source {
+extension AgentEvent {
     /// Whether the board may have become enrolled or connected by it, or lost that state.
     fileprivate var isOfConnection: Bool {
-        switch self {
-        case .gateway, .broker, .firstBoot, .own(.notReady), .own(.configurationUnusable), .own(.didStart),
-            .own(.didStop):
-            true
-        case .account(_, let source): source.isOfConnection
-        case .outbox, .items, .message, .grant, .mpin, .inbox, .action, .network, .user, .named, .prompt, .proximity,
-            .button,
-            .sensor,
-            .own(.serviceFailed),
-            .own(.vaultSetAside),
-            .own(.outboxSetAside),
-            .own(.sharingFailed), .own(.auditFailed), .own(.logInNeeded), .own(.defaultDocumentUnusable),
-            .own(.defaultDocumentTaken),
-            .own(.willStart), .own(.willStop), .own(.didFailToStart), .own(.didFailToStop):
-            false
-        }
+        guard connection == .board else { return false }
+        return event is GatewayEvent || event is MessengerEvent || event is FirstBootEvent || event is AccountEvent
     }
 }
 

@@ -45,7 +45,7 @@ struct ButtonService: Sendable {
         for await update in updates {
             switch update {
             case .happened(let event):
-                agent.report(.button(event))
+                agent.report(event)
                 switch event {
                 case .pressed(let time):
                     waiting?.cancel()

@@ -13,7 +13,7 @@ struct SensorService: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The poller's thread is the outbox's: one thread wakes for a message, not four.
             group.addTask { try await poller.run { await agent.publish($0) } }
-            group.addTask { for await event in events { agent.report(.sensor(event)) } }
+            group.addTask { for await event in events { agent.report(event) } }
             defer { group.cancelAll() }
             try await group.next()
         }

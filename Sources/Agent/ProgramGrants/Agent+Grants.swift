@@ -215,13 +215,13 @@ extension Agent {
             ])
             killPoint("grant-recorded")
         }
-        report(.grant(.allowed(added, by: by)))
+        report(GrantEvent.allowed(added, by: by))
         return added
     }
 
     nonisolated func revoke(_ id: String, by: String) async throws -> ProgramGrant {
         let removed = try await grants.remove(id, in: vault)
-        report(.grant(.revoked(removed, by: by)))
+        report(GrantEvent.revoked(removed, by: by))
         try? await record(["outcome": "revoked", "grant": .string(removed.id), "by": .string(by)])
         return removed
     }
@@ -236,7 +236,7 @@ extension Agent {
         let by = Answerer.agent.description
         let (ended, value) = try await grants.end(at: account, in: vault, commit)
         for grant in ended {
-            report(.grant(.revoked(grant, by: by)), of: account)
+            report(GrantEvent.revoked(grant, by: by), of: account)
             try? await record([
                 "outcome": "revoked", "grant": .string(grant.id), "account": .string(account.text), "by": .string(by),
             ])
@@ -253,7 +253,7 @@ extension Agent {
         do throws(AgentError) {
             try await grantLog.write(entry, at: time.now, isRefusal: isRefusal)
         } catch {
-            report(.grant(.logFailed(error)))
+            report(GrantEvent.logFailed(error))
             throw error
         }
     }
@@ -261,14 +261,14 @@ extension Agent {
     /// Records what a program does. What repeats within an hour is counted, and recorded with the next.
     private nonisolated func note(_ program: LocalProgram, _ use: GrantUse, _ grant: ProgramGrant?) async {
         guard !program.isOwner, let due = grantLog.due(program, use, grant?.id, isRefusal: false) else { return }
-        report(.grant(.used(program, use, grant: grant?.id)))
+        report(GrantEvent.used(program, use, grant: grant?.id))
         await write(due, GrantLog.entry(program, use), "used", grant?.id)
     }
 
     /// Records a refusal. What repeats within a minute is counted, and recorded with the next.
     nonisolated func noteRefusal(_ program: LocalProgram, _ use: GrantUse) async {
         guard let due = grantLog.due(program, use, nil, isRefusal: true) else { return }
-        report(.grant(.refused(program, use)))
+        report(GrantEvent.refused(program, use))
         await write(due, GrantLog.entry(program, use), "refused", nil)
     }
 

@@ -20,6 +20,15 @@ enum GrantEvent: ReportedEvent {
         "grants.log-failed": "it could not be recorded what programs did",
     ]
 
+    static var details: [String: Schema] {
+        [
+            "uid": .integer("of the program's user"), "user": .string("the name of that user"),
+            "unit": .string("of the program"), "host": .string("where its call goes"),
+            "as": .string("whose token, if the program said so", choices: ["board", "user"]),
+            "grant": .string("by which, or which one was changed"), "by": .string("who changed it"),
+        ]
+    }
+
     var report: EventReport {
         switch self {
         case .used(let program, let use, let grant):

@@ -7,7 +7,7 @@ import Proximity
 extension Agent {
     /// Reports proximity events.
     nonisolated func reportProximityEvents(_ events: AsyncStream<ProximityEvent>) async {
-        for await event in events { report(.proximity(event)) }
+        for await event in events { report(event) }
     }
 
     /// Offers the session of the user who is logged in to devices nearby.
@@ -77,7 +77,7 @@ extension Agent {
         } catch {
             guard !Task.isCancelled else { return nil }
             let delay = backoff.next()
-            report(.own(.sharingFailed(error, retryAfter: delay)))
+            report(SharingEvent.failed(error, retryAfter: delay))
             return delay
         }
         return nil
@@ -89,7 +89,7 @@ extension Agent {
         do {
             try await share(.lasting(.seconds(60 * configuration.proximity.shareMinutes)))
         } catch {
-            report(.own(.sharingFailed(error, retryAfter: nil)))
+            report(SharingEvent.failed(error, retryAfter: nil))
         }
     }
 }

@@ -54,16 +54,16 @@ struct SharingKeeper {
 extension SharingKeeper.Change {
     /// What an event of the agent means for sharing; `nil` if nothing.
     init?(_ event: AgentEvent) {
-        switch event.source {
-        case .broker(.connected), .account(_, .broker(.connected)): self = .ready
-        case .gateway(.userDidAuthenticate): self = .loggedIn
-        case .gateway(.userDidLogout), .gateway(.sessionLock(.didLock)): self = .loggedOut
-        case .gateway(.sessionLock(.didUnlock)): self = .ready
+        if case .connected = event.ofBoard(MessengerEvent.self, at: nil) {
+            self = .ready
+            return
+        }
         // Only the default account shares.
-        case .broker, .gateway, .outbox, .items, .message, .grant, .mpin, .firstBoot, .inbox, .action, .network,
-            .prompt,
-            .proximity, .button, .sensor, .own, .account, .user, .named:
-            return nil
+        switch event.ofBoard(GatewayEvent.self) {
+        case .userDidAuthenticate: self = .loggedIn
+        case .userDidLogout, .sessionLock(.didLock): self = .loggedOut
+        case .sessionLock(.didUnlock): self = .ready
+        default: return nil
         }
     }
 

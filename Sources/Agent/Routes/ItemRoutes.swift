@@ -142,7 +142,7 @@ extension Agent {
     }
 
     private nonisolated func reportItems(_ event: ItemEvent, of request: LocalRequest) throws {
-        report(.items(event), of: try request.accountName())
+        report(event, of: try request.accountName())
     }
 
     // MARK: Schemas

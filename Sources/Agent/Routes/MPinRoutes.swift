@@ -100,7 +100,7 @@ extension Agent {
             let id = request.mpinUserID
             let account = try await self.mpinAccount(of: request)
             try await account.delete(id)
-            self.report(.mpin(.didDelete(user: id)), of: try request.accountName())
+            self.report(MPinEvent.didDelete(user: id), of: try request.accountName())
             return .json(["deleted": .string(id)])
         }
         router.on(
@@ -119,7 +119,7 @@ extension Agent {
                 activationCode: try body.optionalString("activationCode").map { SecretBytes(utf8: $0) },
                 userData: try body.optionalString("userData"))
             self.report(
-                .mpin(.didStartRegistration(user: user.id, user.state)), of: try request.accountName())
+                MPinEvent.didStartRegistration(user: user.id, user.state), of: try request.accountName())
             return .json(user.json)
         }
         router.on(
@@ -142,7 +142,7 @@ extension Agent {
         ) { request in
             let id = request.mpinUserID
             let loggedOut = try await self.mpinAccount(of: request).logOut(id)
-            if loggedOut { self.report(.mpin(.didLogOut(user: id)), of: try request.accountName()) }
+            if loggedOut { self.report(MPinEvent.didLogOut(user: id), of: try request.accountName()) }
             return .json(["loggedOut": .bool(loggedOut)])
         }
     }

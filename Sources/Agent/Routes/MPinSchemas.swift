@@ -1,3 +1,4 @@
+import Groundwork
 import LocalAPI
 import MPin
 
@@ -115,14 +116,5 @@ extension Schema {
                 "url": .string("the base of its addresses"), "prefix": .string("of its relying-party service"),
                 "clientID": .string("what the board calls itself there"),
             ], required: ["url", "prefix"], "An M-Pin back end")
-    }
-
-    /// The members of an event about an M-Pin user.
-    static var mpinEventMembers: [String: Schema] {
-        [
-            "user": mpinUserID,
-            "state": .string("where the user stands", choices: MPinUserState.allCases.map(\.rawValue)),
-            "way": .string("what the login was for", choices: MPinLogInWay.allCases.map(\.rawValue)),
-        ]
     }
 }

@@ -92,42 +92,8 @@ extension LocalRequest {
 }
 
 extension Schema {
-    static var prompt: Schema { named("Prompt", .object(promptMembers, required: alwaysInPrompt)) }
+    static var prompt: Schema { named("Prompt", .object(Prompt.members, required: Prompt.alwaysPresent)) }
 
     /// A step of a prompt, as reported to the program that requested it.
-    static var promptStep: Schema { named("PromptStep", .object(promptDetails, required: alwaysInPrompt)) }
-
-    /// The members of an event about a prompt.
-    static var promptDetails: [String: Schema] {
-        promptMembers.merging(["by": .string("who answered or refused")]) { own, _ in own }
-    }
-
-    private static let alwaysInPrompt: Set = [
-        "id", "kind", "text", "secret", "answerers", "state", "attemptsLeft", "fault", "secondsLeft",
-    ]
-
-    private static var promptMembers: [String: Schema] {
-        [
-            "id": .integer("of the prompt; it stays when the question is asked again"),
-            "kind": .string("what is asked for", choices: PromptQuestion.Kind.allCases.map(\.rawValue)),
-            "text": .string("one line for a person"), "secret": .boolean("whether the answer belongs on no screen"),
-            "answerers": .string(
-                "who may answer: users who may operate the local API, these users or the button, or one user",
-                choices: ["operators", "operators-and-button", "user"]),
-            "uid": .integer("of the one user who may answer"),
-            "state": .string(
-                "whether an answer counts now, or one is being checked",
-                choices: Prompt.State.allCases.map(\.rawValue)),
-            "attemptsLeft": .integer("answers that may be tried, the next one among them").orNull,
-            "fault": .string("what was wrong with the last answer").orNull,
-            "secondsLeft": .integer("for an answer; null while no time runs").orNull,
-            "choices": .array(of: .string("an answer"), "what there is to choose from"),
-            "subject": .any(of: [
-                .object(
-                    requester.merging(["user": .string("in whose name it would be let in").orNull]) { own, _ in own },
-                    required: ["name", "address", "way", "user"], "The device that asks to be let in"),
-                .object(["user": .string("as the gateway knows the user")], required: ["user"], "Who logs in"),
-            ]),
-        ]
-    }
+    static var promptStep: Schema { named("PromptStep", .object(PromptEvent.details, required: Prompt.alwaysPresent)) }
 }

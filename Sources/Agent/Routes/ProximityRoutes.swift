@@ -138,7 +138,7 @@ extension Schema {
         .named(
             "AuditRecord",
             .object(
-                requester.merging([
+                Prompt.requester.merging([
                     "id": .integer("of the question"), "time": .time("of the answer"),
                     "decision": .string("the decision on the question"),
                     "by": .string("who answered").orNull,

@@ -1,4 +1,6 @@
+import Groundwork
 import LocalAPI
+import Prompts
 
 /// Schemas shared by several routes.
 extension Schema {
@@ -190,19 +192,12 @@ extension Schema {
             ["readings": .array(of: reading, "one for each sensor")], required: ["readings"])
     }
 
-    static var requester: [String: Schema] {
-        [
-            "name": .string("the device's own claim").orNull, "address": .string("Bluetooth address").orNull,
-            "way": .string("by which it asks", choices: ["ble", "qr"]),
-        ]
-    }
-
     static var consents: Schema {
         Schema.array(
             of: named(
                 "Consent",
                 .object(
-                    requester.merging([
+                    Prompt.requester.merging([
                         "id": .integer("names the question"),
                         "user": .string("in whose name consent is asked for").orNull,
                     ]) { own, _ in own }, required: ["id", "name", "address", "way", "user"])),

@@ -77,7 +77,7 @@ extension Agent {
     }
 
     private nonisolated func report(_ event: MessageEvent, at station: Station) {
-        report(station.user == nil ? .message(event) : .user(.message(event)), of: brokerAccount)
+        report(event, of: brokerAccount, over: station.user == nil ? .board : .user)
     }
 
     // MARK: Receiver

@@ -38,7 +38,7 @@ extension GatewayStatus {
             ]
         }
         if let lastContact { report["lastContact"] = .string(lastContact.formatted(.iso8601)) }
-        if let lastFailure, now.timeIntervalSince(lastFailure.at) < AgentEvent.shownSeconds {
+        if let lastFailure, now.timeIntervalSince(lastFailure.at) < Troubles.shownSeconds {
             report["lastError"] = .object(
                 lastFailure.error.explanation.merging(
                     ["time": .string(lastFailure.at.formatted(.iso8601))], uniquingKeysWith: { own, _ in own }))

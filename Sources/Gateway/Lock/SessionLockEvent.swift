@@ -9,6 +9,13 @@ public enum SessionLockEvent: Sendable, Equatable {
     /// The lock is gone with the session: the user has to log in again.
     case didRemove(userName: String?)
 
+    static let meanings = [
+        "gateway.session-did-fail-to-unlock": "somebody tried to unlock the user's session, and could not",
+        "gateway.session-did-lock": "the user's session is locked, and nothing works in the user's name",
+        "gateway.session-did-unlock": "the user's session was unlocked",
+        "gateway.session-lock-did-remove": "a locked session was given up; the user has to log in again",
+    ]
+
     var report: EventReport {
         func session(_ name: String?) -> String { "the session of \(DisplayText.clean(name ?? "a user"))" }
         return switch self {

@@ -160,6 +160,19 @@ public enum ItemEvent: Sendable, Equatable {
 }
 
 extension ItemEvent: ReportedEvent {
+    public static let meanings = [
+        "items.did-delete": "items were deleted that were stored under a key, here or at the gateway",
+        "items.did-save": "an item was stored under a key, here or at the gateway",
+    ]
+
+    public static var details: [String: Schema] {
+        [
+            "place": .string("where it is stored", choices: Place.allCases.map(\.rawValue)),
+            "segment": .string("whose it is", choices: ItemSegment.allCases.map(\.rawValue)),
+            "key": .string("of the item; all of the segment without it"),
+        ]
+    }
+
     public var report: EventReport {
         switch self {
         case .didSave(let place, let segment, let key):

@@ -1,4 +1,4 @@
-import Groundwork
+public import Groundwork
 
 /// Something that happened to messages in an ``InboxStore``.
 public enum InboxEvent: Sendable, Equatable {
@@ -23,6 +23,22 @@ public enum InboxEvent: Sendable, Equatable {
 }
 
 extension InboxEvent: ReportedEvent {
+    public static let meanings = [
+        "inbox.dropped": "an inbox is full, or its messages too old: the oldest are dropped, and counted in the status",
+        "inbox.kept-again": "messages for inboxes can be kept again, and are fetched from the broker",
+        "inbox.not-kept": "messages for inboxes cannot be written, and stay at the broker until they can",
+        "inbox.former-identity": "messages were dropped that were kept for an identity which this board gave up",
+        "inbox.set-aside":
+            "the file of the inboxes was damaged and is kept; there is a new one; of earlier ones the newest three stay",
+    ]
+
+    public static var details: [String: Schema] {
+        [
+            "inbox": .string("its name"), "count": .integer("messages"), "total": .integer("messages dropped ever"),
+            "reason": .string("why they were dropped", choices: DropReason.allCases.map(\.rawValue)),
+        ]
+    }
+
     public var report: EventReport {
         switch self {
         case .dropped(let inbox, let reason, let total):

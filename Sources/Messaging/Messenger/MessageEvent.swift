@@ -1,4 +1,4 @@
-import Groundwork
+public import Groundwork
 
 /// Something that happened to a message, for those who do not read or write it.
 public enum MessageEvent: Sendable, Equatable {
@@ -65,6 +65,24 @@ public struct MessageSummary: Sendable, Equatable {
 }
 
 extension MessageEvent: ReportedEvent {
+    public static let meanings = [
+        "message.broker-error": "the broker reports an error at a topic whose last level is error",
+        "message.not-sent": "a message in an envelope was not accepted; its sender got the error",
+        "message.received": "a message in an envelope arrived for a subscription",
+        "message.sent": "a message in an envelope was accepted: the broker or the disk has it",
+        "message.too-large":
+            "a message arrived that is larger than the agent takes; it was dropped, and the broker does not send it again",
+    ]
+
+    public static var details: [String: Schema] {
+        [
+            "topic": .string("the whole topic"), "senderID": .string("the sender's own claim"),
+            "senderType": .string("the sender's own claim"), "contentType": .string("a MIME type"),
+            "bytes": .integer("length of the content"), "limitBytes": .integer("the longest that is taken"),
+            "more": .integer("messages that came with it"),
+        ]
+    }
+
     public var report: EventReport {
         switch self {
         case .received(let message, let more):

@@ -1,4 +1,4 @@
-import Groundwork
+public import Groundwork
 
 /// Something that happened to the connection.
 public enum MessengerEvent: Sendable, Equatable {
@@ -16,6 +16,23 @@ public enum MessengerEvent: Sendable, Equatable {
 }
 
 extension MessengerEvent: ReportedEvent {
+    public static let meanings = [
+        "broker.connecting": "the agent connects to the broker",
+        "broker.connected": "the broker has accepted the connection; what waits is sent",
+        "broker.disconnected": "the agent ended the connection to the broker",
+        "broker.failed": "the connection to the broker was lost or could not be made; it is tried again",
+        "broker.refused": "the broker did not accept the access token; a new one is taken",
+        "broker.subscription-refused": "the broker does not let this device read these topics",
+    ]
+
+    public static var details: [String: Schema] {
+        [
+            "broker": .string("host:port"), "attempt": .integer("since the last connection, from 1"),
+            "sessionPresent": .boolean("whether the broker kept the session"),
+            "filter": .string("of a refused subscription"),
+        ]
+    }
+
     public var report: EventReport {
         switch self {
         case .connecting(let broker, let attempt):
@@ -26,12 +43,13 @@ extension MessengerEvent: ReportedEvent {
         case .connected(let broker, let sessionPresent):
             EventReport(
                 "broker.connected", .notable, "connected to broker \(broker)",
-                ["broker": .string(broker.description), "sessionPresent": .bool(sessionPresent)])
+                ["broker": .string(broker.description), "sessionPresent": .bool(sessionPresent)], ends: [.broker])
         // Routine, because the failure that follows reports the same as trouble.
         case .refused(let refusal):
             EventReport("broker.refused", .routine, "the broker refused, so the token is dropped: \(refusal)")
         case .failed(let error, let delay):
-            EventReport("broker.failed", error: error, ["retrySeconds": .integer(delay.components.seconds)])
+            EventReport(
+                "broker.failed", error: error, ["retrySeconds": .integer(delay.components.seconds)], raises: .broker)
         case .disconnected(let broker):
             EventReport(
                 "broker.disconnected", .notable, "disconnected from broker \(broker)",
@@ -39,7 +57,12 @@ extension MessengerEvent: ReportedEvent {
         case .subscriptionRefused(let filter):
             EventReport(
                 "broker.subscription-refused", .trouble, "the broker refuses the subscription to \(filter)",
-                ["filter": .string(filter.text)])
+                ["filter": .string(filter.text)], raises: .broker)
         }
     }
+}
+
+extension Trouble {
+    /// The connection to the board's broker.
+    public static let broker = Trouble("broker")
 }

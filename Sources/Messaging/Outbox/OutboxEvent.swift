@@ -1,4 +1,4 @@
-import Groundwork
+public import Groundwork
 
 /// Something that happened to messages in an ``Outbox``.
 public enum OutboxEvent: Sendable, Equatable {
@@ -6,6 +6,8 @@ public enum OutboxEvent: Sendable, Equatable {
     case dropped(count: Int, DropReason, total: Int)
     /// A message became a dead letter and is no longer sent; see ``Outbox/deadLetters()``.
     case deadLetter(DeadLetter)
+    /// The outbox was damaged and is kept under this path; `rescued` messages could be read.
+    case setAside(path: String, rescued: Int)
 
     public enum DropReason: String, Sendable, CaseIterable {
         case full
@@ -25,6 +27,21 @@ public enum OutboxEvent: Sendable, Equatable {
 }
 
 extension OutboxEvent: ReportedEvent {
+    public static let meanings = [
+        "outbox.dead-letter": "a message is no longer sent, as the broker ended the connection on it",
+        "outbox.dropped": "messages that waited were dropped; the event says how many, and why",
+        "outbox.set-aside": "the outbox was damaged; what could be read of it was taken over, and the file is kept",
+    ]
+
+    public static var details: [String: Schema] {
+        [
+            "count": .integer("messages"),
+            "reason": .string("why they were dropped", choices: DropReason.allCases.map(\.rawValue)),
+            "total": .integer("messages dropped ever"), "id": .integer("of a dead letter"),
+            "topic": .string("of a dead letter"), "bytes": .integer("length of a dead letter's payload"),
+        ]
+    }
+
     public var report: EventReport {
         switch self {
         case .dropped(let count, let reason, let total):
@@ -41,6 +58,10 @@ extension OutboxEvent: ReportedEvent {
                     "bytes": .integer(Int64(letter.bytes)),
                     "remedy": "look at it with: latchkey dead-letters",
                 ])
+        case .setAside(let path, let rescued):
+            EventReport(
+                "outbox.set-aside", .trouble,
+                "the outbox was damaged and is kept as \(path); \(rescued) messages could be read and will be sent")
         }
     }
 }

@@ -5,7 +5,8 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
     public var report: EventReport {
         let wording = wording
         return EventReport(
-            wording.name, wording.severity, wording.error?.message ?? wording.text, wording.details)
+            wording.name, wording.severity, wording.error?.message ?? wording.text, wording.details,
+            raises: wording.raises, ends: wording.ends)
     }
 
     /// Stable and for programs: `proximity.what-happened`.
@@ -43,6 +44,8 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
         let state: ProximityState?
         let error: ProximityError?
         let notification: String?
+        let raises: Trouble?
+        let ends: Set<Trouble>
 
         /// - Parameters:
         ///   - name: without the module's prefix.
@@ -50,7 +53,7 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
         init(
             _ name: String, _ severity: EventReport.Severity = .notable, _ text: String? = nil,
             _ fields: [String: JSON] = [:], state: ProximityState? = nil, error: ProximityError? = nil,
-            notification: String? = nil
+            notification: String? = nil, raises: Trouble? = nil, ends: Set<Trouble> = []
         ) {
             self.name = "proximity.\(name)"
             self.severity = severity
@@ -59,6 +62,8 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
             self.state = state
             self.error = error
             self.notification = notification
+            self.raises = raises
+            self.ends = ends
         }
 
         var details: [String: JSON] {
@@ -149,15 +154,17 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
 
         // This device shares its session.
         case .sharingStarted:
-            Wording("sharing-started", .notable, "the session is offered to devices nearby", state: .sharingStarted)
+            Wording(
+                "sharing-started", .notable, "the session is offered to devices nearby", state: .sharingStarted,
+                ends: [.sharing, .radio])
         case .sharingInterrupted(let reason):
             Wording(
                 "sharing-interrupted", .trouble, "the session is not offered for now: \(reason)", state: .unknown,
-                error: .interrupted(reason: reason))
+                error: .interrupted(reason: reason), raises: .radio)
         case .sharingStopped(let end):
             Wording(
                 "sharing-stopped", .notable, "the session is no longer offered: \(end.text)",
-                ["end": .string(end.rawValue)], state: .sharingStopped)
+                ["end": .string(end.rawValue)], state: .sharingStopped, ends: [.radio])
         case .centralConnected(let central):
             Wording(
                 "central-connected", .notable, "\(central) connected", ["central": .string(central)],
@@ -222,8 +229,8 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
         case .buttonFault(let fault):
             Wording(
                 "button-fault", .trouble, "the button cannot be used: \(fault.text)",
-                ["fault": .string(fault.rawValue)])
-        case .buttonRecovered: Wording("button-recovered", .notable, "the button can be used again")
+                ["fault": .string(fault.rawValue)], raises: .button)
+        case .buttonRecovered: Wording("button-recovered", .notable, "the button can be used again", ends: [.button])
         }
     }
 }

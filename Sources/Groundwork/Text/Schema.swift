@@ -1,5 +1,3 @@
-public import Groundwork
-
 /// The form and meaning of a JSON value: a JSON Schema (2020-12), which OpenAPI 3.1 uses for bodies and parameters.
 public struct Schema: Sendable, Equatable {
     /// The schema itself; it may refer to ``definitions``.
@@ -8,7 +6,7 @@ public struct Schema: Sendable, Equatable {
     public let definitions: [String: JSON]
 
     /// The keyword of a value that contains a secret or personal information.
-    static let sensitive = "x-sensitive"
+    package static let sensitive = "x-sensitive"
 
     private init(_ json: JSON, _ definitions: [String: JSON] = [:]) {
         self.json = json
@@ -18,6 +16,13 @@ public struct Schema: Sendable, Equatable {
     /// - Parameter choices: the only values allowed; empty allows any text.
     public static func string(_ meaning: String, choices: [String] = []) -> Schema {
         typed("string", meaning, choices.isEmpty ? [:] : ["enum": .array(choices.map(JSON.string))])
+    }
+
+    /// Text with the values of an enumeration.
+    public static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ meaning: String, of type: Choice.Type
+    ) -> Schema {
+        .string(meaning, choices: Choice.allCases.map(\.rawValue))
     }
 
     /// A time in ISO 8601 with its zone, as in RFC 3339.
@@ -77,10 +82,12 @@ public struct Schema: Sendable, Equatable {
     }
 
     /// A reference to a schema that the document lists.
-    static func reference(to name: String) -> Schema { Schema(["$ref": .string("#/components/schemas/\(name)")]) }
+    package static func reference(to name: String) -> Schema {
+        Schema(["$ref": .string("#/components/schemas/\(name)")])
+    }
 
     /// The name of an event, or of any of a family: `broker.*`.
-    static func eventName(_ name: String) -> Schema {
+    package static func eventName(_ name: String) -> Schema {
         guard name.hasSuffix(".*") else { return string("", choices: [name]) }
         return typed("string", "", ["pattern": .string("^\(name.dropLast(2))\\.[a-z-]+$")])
     }
@@ -100,7 +107,7 @@ public struct Schema: Sendable, Equatable {
         Schema(.object((json.object ?? [:]).merging([Self.sensitive: true]) { _, new in new }), definitions)
     }
 
-    static func union(_ schemas: some Sequence<Schema>) -> [String: JSON] {
+    package static func union(_ schemas: some Sequence<Schema>) -> [String: JSON] {
         schemas.reduce(into: [:]) { all, schema in all.merge(schema.definitions) { _, new in new } }
     }
 

@@ -1,0 +1,42 @@
+public import Groundwork
+
+extension Prompt {
+    /// The members that every prompt has.
+    public static let alwaysPresent: Set = [
+        "id", "kind", "text", "secret", "answerers", "state", "attemptsLeft", "fault", "secondsLeft",
+    ]
+
+    /// The schemas of ``details``.
+    public static var members: [String: Schema] {
+        [
+            "id": .integer("of the prompt; it stays when the question is asked again"),
+            "kind": .string("what is asked for", choices: PromptQuestion.Kind.allCases.map(\.rawValue)),
+            "text": .string("one line for a person"), "secret": .boolean("whether the answer belongs on no screen"),
+            "answerers": .string(
+                "who may answer: users who may operate the local API, these users or the button, or one user",
+                choices: ["operators", "operators-and-button", "user"]),
+            "uid": .integer("of the one user who may answer"),
+            "state": .string(
+                "whether an answer counts now, or one is being checked",
+                choices: Prompt.State.allCases.map(\.rawValue)),
+            "attemptsLeft": .integer("answers that may be tried, the next one among them").orNull,
+            "fault": .string("what was wrong with the last answer").orNull,
+            "secondsLeft": .integer("for an answer; null while no time runs").orNull,
+            "choices": .array(of: .string("an answer"), "what there is to choose from"),
+            "subject": .any(of: [
+                .object(
+                    requester.merging(["user": .string("in whose name it would be let in").orNull]) { own, _ in own },
+                    required: ["name", "address", "way", "user"], "The device that asks to be let in"),
+                .object(["user": .string("as the gateway knows the user")], required: ["user"], "Who logs in"),
+            ]),
+        ]
+    }
+
+    /// A device that asks to be let in.
+    public static var requester: [String: Schema] {
+        [
+            "name": .string("the device's own claim").orNull, "address": .string("Bluetooth address").orNull,
+            "way": .string("by which it asks", choices: ["ble", "qr"]),
+        ]
+    }
+}
