@@ -23,5 +23,7 @@ package struct Chance: RandomNumberGenerator {
         return mixed ^ mixed >> 31
     }
 
-    package mutating func happens(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
+    package mutating func happens(_ probability: Double) -> Bool {
+        Double.random(in: 0..<1, using: &self) < probability
+    }
 }
