@@ -102,7 +102,7 @@ public enum MessagingError: Explained, Equatable {
                 remedy: "list them with: latchkey dead-letters")
         case .outboxUnusable(let error):
             Explanation(
-                "messaging.outbox-unusable", .unavailable, "the outbox cannot be used: \(error.message)",
+                "messaging.outbox-unusable", Self.kind(of: error), "the outbox cannot be used: \(error.message)",
                 remedy: error.remedy,
                 meaning: "the waiting messages could not be read or written; no message was accepted",
                 cause: error.code)
@@ -136,7 +136,7 @@ public enum MessagingError: Explained, Equatable {
                 remedy: "add it when there is a connection to the broker: latchkey status")
         case .inboxUnusable(let error):
             Explanation(
-                "messaging.inbox-unusable", .unavailable, "the inbox cannot be used: \(error.message)",
+                "messaging.inbox-unusable", Self.kind(of: error), "the inbox cannot be used: \(error.message)",
                 remedy: error.remedy,
                 meaning:
                     "messages could not be kept or read; the broker has those that were not kept, and sends them again",
@@ -251,10 +251,10 @@ public enum MessagingError: Explained, Equatable {
             .userUnusable(name: "NAME"), .userUnusable(name: nil),
             .userConnectionOff,
             .payloadTooLarge(bytes: 2_000_000, limit: 262_144), .emptyPayload, .outboxFull(limitBytes: 67_108_864),
-            .outboxShareFull(limitBytes: 33_554_432), .noSuchDeadLetter(7), .outboxUnusable(.full(path: "PATH")),
+            .outboxShareFull(limitBytes: 33_554_432), .noSuchDeadLetter(7), .outboxUnusable(.readOnly(path: "PATH")),
             .outboxClosed(path: "PATH"), .noSuchInbox("NAME"), .inboxExists("NAME"),
             .messageNotThere(99, inbox: "NAME", newest: 17), .messageNotThere(99, inbox: "NAME", newest: nil),
-            .tooManyInboxes(limit: 32), .tooManyFormerInboxes(limit: 256), .inboxUnusable(.full(path: "PATH")),
+            .tooManyInboxes(limit: 32), .tooManyFormerInboxes(limit: 256), .inboxUnusable(.readOnly(path: "PATH")),
             .credentialsUnavailable(Explanation("CAUSE", .unreachable, "REASON")),
             .cannotConnect(broker, reason: "REASON"), .tlsRefused(broker, .pinMismatch),
             .tlsFailed(broker, reason: "REASON"),
@@ -264,6 +264,13 @@ public enum MessagingError: Explained, Equatable {
         ]
         let refused = ["FILTER"].compactMap { try? TopicFilter($0) }.map(MessagingError.subscriptionRefused)
         return others + refused
+    }
+}
+
+extension MessagingError {
+    /// Of an error that keeps messages from being written: a disk that is full is a kind of its own.
+    private static func kind(of error: StorageError) -> ExplanationKind {
+        error.explanation.kind == .full ? .full : .unavailable
     }
 }
 

@@ -225,6 +225,32 @@ struct ProxyTests {
         }
     }
 
+    @Test("a client of the proxy that hardly reads has the server wait, and costs little memory")
+    func unread() async throws {
+        try await Self.withProxy { lab, board, caller in
+            let process = try #require(board.daemon?.processIdentifier)
+            let url = "http://gateway/lab/file/60000000"
+            // The first answer has everything loaded that answers need.
+            _ = try await caller.run("-o", "/dev/null", "http://gateway/lab/file/100000")
+            let before = try Self.weight(of: process)
+            let watcher = Task {
+                var most = 0
+                while !Task.isCancelled {
+                    most = max(most, try Self.weight(of: process))
+                    try? await Task.sleep(for: .milliseconds(20))
+                }
+                return most
+            }
+            // A byte a second: what fits into buffers, and then nothing.
+            let result = try await caller.run("--limit-rate", "1", "--max-time", "5", "-o", "/dev/null", url)
+            watcher.cancel()
+            let most = try await watcher.value
+            print("anonymous memory: \(before) kB, and at most \(most) kB for a client that does not read")
+            #expect(result.status == 28, "\(result.errors)")
+            #expect(most - before < 8 << 10)
+        }
+    }
+
     @Test("the proxy refuses bad framing, other targets and token leaks, and passes no smuggled request")
     func hostile() async throws {
         try await Self.withProxy { lab, board, caller in

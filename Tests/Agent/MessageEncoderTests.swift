@@ -41,8 +41,8 @@ struct MessageEncoderTests {
         if let envelope {
             var claims: [String: JSON] = [
                 "contentType": .string(envelope.contentType), "senderType": .string(envelope.senderType),
-                "sentAt": .string(envelope.sentAt.formatted(.iso8601)),
             ]
+            claims["sentAt"] = envelope.sentAt.map { .string($0.formatted(.iso8601)) }
             claims["senderID"] = envelope.senderID.map { .string($0) }
             claims["displayName"] = envelope.displayName.map { .string($0) }
             members["envelope"] = .object(claims)
@@ -62,7 +62,8 @@ struct MessageEncoderTests {
         Array("line\r\nline\n".utf8), [UInt8](repeating: 0x01, count: 70_000), [UInt8](repeating: 0xFF, count: 70_001),
         Array(#"{"SenderId":"bob","SentTime":1767225600000,"Payload":"aGk=","DisplayName":"B\nob"}"#.utf8),
         Array(#"{"SentTime":1,"Payload":"/w=="}"#.utf8), Array(#"{"\u0053entTime":1,"Payload":"aGk="}"#.utf8),
-        Array(#"{"SentTime":1,"Payload":"not base64!"}"#.utf8), Array(#"{"temperature":21.5}"#.utf8),
+        Array(#"{"SenderId":"bob","Payload":"aGk="}"#.utf8), Array(#"{"SentTime":1,"Payload":"not base64!"}"#.utf8),
+        Array(#"{"temperature":21.5}"#.utf8),
     ]
     private static let names = [
         own + "a", own + "ä/\u{1F511}\"\\", own, own + "e\u{301}", "/2.0/client/devices/d2/custom/a", "x",

@@ -17,7 +17,7 @@ struct LocalAPITests {
         """
 
     /// How an attack went: what the script says in the end.
-    private func attack(_ board: TestBoard, _ kind: String, as user: String = "games") async throws {
+    func attack(_ board: TestBoard, _ kind: String, as user: String = "games") async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "attack.py")
         let socket = board.socket
         let attacker = try RunningProgram(URL(filePath: "/usr/bin/python3"), ["-B", script.path, socket, kind, user])
@@ -43,7 +43,7 @@ struct LocalAPITests {
         #expect(status == 0, "\(kind): \(attacker.output.text)\(attacker.errors.text)")
     }
 
-    private struct Weight {
+    struct Weight {
         let anonymousKilobytes: Int
         let descriptors: Int
 
@@ -55,8 +55,8 @@ struct LocalAPITests {
         }
     }
 
-    @Test("the local API answers hostile programs with 4xx, serves others meanwhile, and needs no more memory")
-    func attacks() async throws {
+    /// A board that its attackers can reach.
+    func reachableBoard() throws -> TestBoard {
         let prepared = try TestBoard()
         let settings = try String(contentsOf: prepared.configuration, encoding: .utf8)
             .replacingOccurrences(of: "[api]\n", with: "[api]\n\(Self.access)\n")
@@ -65,7 +65,12 @@ struct LocalAPITests {
         try settings.write(to: prepared.configuration, atomically: true, encoding: .utf8)
         // Others have to reach the socket in it.
         chmod(prepared.folder.path, 0o755)
-        try await withLabAndBoard(board: prepared) { lab, board in
+        return prepared
+    }
+
+    @Test("the local API answers hostile programs with 4xx, serves others meanwhile, and needs no more memory")
+    func attacks() async throws {
+        try await withLabAndBoard(board: try reachableBoard()) { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             let process = try #require(board.daemon?.processIdentifier)

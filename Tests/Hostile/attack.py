@@ -467,6 +467,31 @@ def flood():
     is_served(150)
 
 
+def unread():
+    """Streams whose readers never read, while thousands of messages come for each."""
+    streams = []
+    for target in ("/v1/messages?filter=flood", "/v1/events") * 4:
+        stream = connect()
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        stream.sendall(request("GET", target))
+        got = b""
+        while (b"subscribed" if "messages" in target else b"\r\n\r\n") not in got:
+            piece = stream.recv(4096)
+            if not piece:
+                fault("%s ended: %r" % (target, got[:200]))
+                break
+            got += piece
+        streams.append(stream)
+    body = json.dumps({"topic": "flood", "payload": "x" * 1000}).encode()
+    for number in range(5000):
+        answer = send(request("POST", "/v1/messages", body))
+        note(answer.status)
+        if answer.status != 202:
+            fault("message %d: %r" % (number, answer.raw[:200]))
+            break
+    is_served(30)
+
+
 {name: value for name, value in list(globals().items()) if callable(value)}[kind]()
 for text in faults[:20]:
     print("wrong:", text)

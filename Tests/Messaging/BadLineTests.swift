@@ -76,6 +76,30 @@ struct BadLineTests {
         #expect(await station.outbox.status().deadLetters == 0)
     }
 
+    /// Doubled each time, the delay would be longer from the second one on.
+    @Test("a connection that had lasted is made again soon, however often it breaks and although nothing was sent")
+    func steady() async throws {
+        let broker = try await TestBroker()
+        let relay = try CuttingRelay(to: broker.address)
+        defer { relay.stop() }
+        let station = try await Station(at: relay.address, running: false) {
+            $0.backoff = Backoff(initial: .milliseconds(100), cap: .seconds(1000))
+            $0.steadyAfter = .milliseconds(50)
+        }
+        let events = station.messenger.events.subscribe()
+        station.run()
+        for _ in 0..<4 {
+            try await until {
+                let status = await station.messenger.status()
+                return status.state == .connected && Date().timeIntervalSince(status.since) > 0.1
+            }
+            relay.cut()
+            let delay = await Station.first(of: events) { if case .failed(_, let delay) = $0 { delay } else { nil } }
+            #expect(try #require(delay) <= .milliseconds(100))
+        }
+        try await station.stop()
+    }
+
     /// Both reach the messenger at once, as the disk keeps its thread.
     @Test("a line that breaks while the disk fails is made again, and loses nothing")
     func diskFails() async throws {

@@ -8,6 +8,15 @@ import TestSupport
 /// The way from a client to a broker on this machine, which can break: a relay of TCP connections on a thread of its
 /// own.
 final class CuttingRelay: Sendable {
+    /// An end of a connection that is planned by what has passed, wherever in a record of TLS that is.
+    struct Cut {
+        let isOfClient: Bool
+        /// How many more bytes pass from that side.
+        var bytes: Int
+        /// Whether both sides see the end of a stream instead of a reset.
+        let isOrderly: Bool
+    }
+
     private struct Pair {
         let client: Int32
         let broker: Int32
@@ -16,6 +25,8 @@ final class CuttingRelay: Sendable {
 
     private struct State {
         var pairs: [Pair] = []
+        /// The first is counted down, whichever connection it meets.
+        var cuts: [Cut] = []
         var accepted = 0
         var passed = 0
         var holdsAnswers = false
@@ -52,6 +63,12 @@ final class CuttingRelay: Sendable {
 
     /// How many bytes clients have sent.
     var passed: Int { state.withLock { $0.passed } }
+
+    /// Cuts one connection after the other. Those of earlier plans come first.
+    func plan(_ cuts: [Cut]) { state.withLock { $0.cuts += cuts } }
+
+    /// How many planned cuts are still to come.
+    var planned: Int { state.withLock { $0.cuts.count } }
 
     /// Keeps back what the broker says until the next cut.
     func holdAnswers() { state.withLock { $0.holdsAnswers = true } }
@@ -92,8 +109,8 @@ final class CuttingRelay: Sendable {
                     defer { state.passed += pair.passed }
                     state.passed -= pair.passed
                     let lives =
-                        (watched![index].revents == 0 || ask(&pair))
-                        && (watched![index + 1].revents == 0 || answer(pair))
+                        (watched![index].revents == 0 || ask(&pair, &state.cuts))
+                        && (watched![index + 1].revents == 0 || answer(pair, &state.cuts))
                     if !lives { Self.reset(pair) }
                     return lives ? pair : nil
                 }
@@ -117,19 +134,41 @@ final class CuttingRelay: Sendable {
     /// Passes on what a client says.
     ///
     /// - Returns: whether the connection lives.
-    private func ask(_ pair: inout Pair) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: min(1 << 16, bytesUntilCut - pair.passed))
+    private func ask(_ pair: inout Pair, _ cuts: inout [Cut]) -> Bool {
+        let limit = min(1 << 16, bytesUntilCut - pair.passed, Self.room(ofClient: true, cuts))
+        var bytes = [UInt8](repeating: 0, count: limit)
         let count = read(pair.client, &bytes, bytes.count)
         guard count > 0 else { return false }
         if let fatal, bytes[..<count].firstRange(of: fatal) != nil { return false }
         pair.passed += count
         return send(pair.broker, bytes, count, Int32(MSG_NOSIGNAL)) == count && pair.passed < bytesUntilCut
+            && !Self.spend(count, ofClient: true, of: pair, &cuts)
     }
 
-    private func answer(_ pair: Pair) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    private func answer(_ pair: Pair, _ cuts: inout [Cut]) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: min(1 << 16, Self.room(ofClient: false, cuts)))
         let count = read(pair.broker, &bytes, bytes.count)
         return count > 0 && send(pair.client, bytes, count, Int32(MSG_NOSIGNAL)) == count
+            && !Self.spend(count, ofClient: false, of: pair, &cuts)
+    }
+
+    /// How many bytes of one side pass before the first cut.
+    private static func room(ofClient isOfClient: Bool, _ cuts: [Cut]) -> Int {
+        cuts.first.map { $0.isOfClient == isOfClient ? $0.bytes : .max } ?? .max
+    }
+
+    /// Counts bytes that have passed.
+    ///
+    /// - Returns: whether the connection is to end now.
+    private static func spend(_ count: Int, ofClient isOfClient: Bool, of pair: Pair, _ cuts: inout [Cut]) -> Bool {
+        guard cuts.first?.isOfClient == isOfClient else { return false }
+        cuts[0].bytes -= count
+        guard cuts[0].bytes <= 0 else { return false }
+        if cuts.removeFirst().isOrderly {
+            // Before the reset, which they no longer hear.
+            for descriptor in [pair.client, pair.broker] { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+        return true
     }
 
     private static func reset(_ pair: Pair) {

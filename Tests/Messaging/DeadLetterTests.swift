@@ -154,6 +154,35 @@ struct DeadLetterTests {
         #expect(await station.outbox.status().deadLetters == 6)
     }
 
+    @Test("messages of others go before those of a user whose message the broker does not take")
+    func othersFirst() async throws {
+        let broker = try await TestBroker(.init(lines: ["allow_anonymous true", "max_packet_size 20000"]))
+        let observer = try await broker.observe("t/small")
+        let station = try await Station(at: broker.address, running: false) {
+            try present(&$0)
+            $0.backoff = Backoff(initial: .milliseconds(50), cap: .seconds(3600))
+        }
+        let events = station.outbox.events.subscribe()
+        func publish(_ text: String, to topic: String, as user: UInt32) async throws {
+            try await station.outbox.accept(
+                OutgoingMessage(topic: Topic(topic), payload: Array(text.utf8), publisher: user))
+        }
+        for number in 1...10 {
+            try await publish(String(repeating: "A", count: 30_000), to: "t/big", as: 1000)
+            try await publish("own \(number)", to: "t/small", as: 1000)
+        }
+        for number in 1...30 { try await publish("\(number)", to: "t/small", as: 1001) }
+        station.run()
+        let first = await observer.first(30).map(\.payload)
+        #expect(first == (1...30).map { "\($0)" })
+        // The first one costs three tries; by then the others' have arrived.
+        for await event in events { if case .deadLetter = event { break } }
+        #expect(await observer.first(10).map(\.payload) == (1...10).map { "own \($0)" })
+        try await station.waitUntilSent()
+        let status = await station.outbox.status()
+        #expect((status.deadLetters, status.delivered, status.dropped.total) == (10, 40, 0))
+    }
+
     @Test("the oldest dead letters are dropped when there are too many")
     func bound() async throws {
         let bench = try Bench()

@@ -49,7 +49,19 @@ struct EnvelopeTests {
     }
 
     @Test(
-        "a payload without JSON object, SentTime or base 64 Payload is not an envelope and is delivered raw",
+        "an envelope without SentTime, or with one that is no number, is one that does not say when it was sent",
+        arguments: [
+            #"{"SenderId":"bob","Payload":"aGk="}"#, #"{"Version":"1.0","SenderId":"bob","Payload":"aGk="}"#,
+            #"{"SenderType":"USER","SenderId":"bob","SentTime":"soon","Payload":"aGk="}"#,
+        ])
+    func untimed(_ text: String) throws {
+        let envelope = try #require(Envelope(decoding: Array(text.utf8)))
+        #expect(envelope == Envelope(from: "bob", .user, sentAt: nil, payload: Array("hi".utf8)))
+        #expect(Envelope(decoding: try envelope.encode()) == envelope)
+    }
+
+    @Test(
+        "a payload without JSON object, base 64 Payload or another member of envelopes is not an envelope and is delivered raw",
         arguments: [
             "", "21.5", "[]", "{", "null", #"{"t":21.5}"#, #"{"SentTime":1,"Payload":""}"#,
             #"{"SentTime":1,"Payload":"*"}"#,

@@ -25,7 +25,8 @@ struct InboxRoomTests {
         /// - Parameter isTold: whether room that is given back meanwhile may be noticed.
         func fill(noticing isTold: Bool = true) {
             if !isTold { mkdir(bench.path("inbox.db.room"), 0o700) }
-            let other = Glibc.open(bench.path("other"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            // No program that starts meanwhile may keep the file once it is removed.
+            let other = Glibc.open(bench.path("other"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
             let piece = [UInt8](repeating: 1, count: 4096)
             while write(other, piece, piece.count) > 0 {}
             close(other)
@@ -93,6 +94,32 @@ struct InboxRoomTests {
             return
         }
         #expect(told.dropFirst() == [.keptAgain])
+    }
+
+    @Test("an inbox that is added on a full disk is refused because the disk is full, and can be added later")
+    func adding() async throws {
+        let disk = try SmallDisk()
+        let store = try await open(on: disk)
+        disk.fill()
+        var refusal: MessagingError?
+        var added = 0
+        // What the file and its log have room for is taken.
+        while refusal == nil, added < InboxStore.addedLimit {
+            do throws(MessagingError) {
+                let topic = "u/\(added)/" + String(repeating: "x", count: 4000)
+                _ = try await store.add(InboxPolicy(name: "more-\(added)", filter: try! TopicFilter(topic)))
+                added += 1
+            } catch {
+                refusal = error
+            }
+        }
+        #expect(refusal == .inboxUnusable(.full(path: disk.bench.path("inbox.db"))))
+        #expect(refusal?.explanation.kind == .full)
+        #expect(
+            refusal?.message.contains("the disk is full") == true && refusal?.remedy?.contains("free space") == true)
+        disk.free()
+        #expect(try await store.add(InboxPolicy(name: "late", filter: try TopicFilter("u"))))
+        await store.close()
     }
 
     @Test("messages for an inbox are kept again once there is room for all that could not be, not before")

@@ -36,7 +36,7 @@ struct ActionRequest: Sendable, Equatable {
             "LATCHKEY_RECEIVED_AT": message.receivedAt.formatted(.iso8601), "LATCHKEY_TOPIC": message.topic,
             "LATCHKEY_OWN_TOPIC": topics.shortened(message.topic), "LATCHKEY_SENDER_ID": envelope?.senderID,
             "LATCHKEY_SENDER_TYPE": envelope?.senderType, "LATCHKEY_SENDER_NAME": envelope?.displayName,
-            "LATCHKEY_SENT_AT": envelope?.sentAt.formatted(.iso8601), "LATCHKEY_CONTENT_TYPE": envelope?.contentType,
+            "LATCHKEY_SENT_AT": envelope?.sentAt?.formatted(.iso8601), "LATCHKEY_CONTENT_TYPE": envelope?.contentType,
         ]
         variables = found.compactMapValues { $0.map(Self.clean) }
     }

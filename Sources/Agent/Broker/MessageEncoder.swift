@@ -116,8 +116,8 @@ extension Envelope {
     fileprivate var json: JSON {
         var members: [String: JSON] = [
             "contentType": .string(contentType), "senderType": .string(senderType),
-            "sentAt": .string(sentAt.formatted(.iso8601)),
         ]
+        if let sentAt { members["sentAt"] = .string(sentAt.formatted(.iso8601)) }
         if let senderID { members["senderID"] = .string(senderID) }
         if let displayName { members["displayName"] = .string(displayName) }
         return .object(members)

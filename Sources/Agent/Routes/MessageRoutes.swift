@@ -188,8 +188,8 @@ extension Schema {
                     "contentType": .string("a MIME type"), "senderType": .string("the sender's own claim"),
                     "senderID": .string("the sender's own claim"),
                     "displayName": .string("the sender's own claim"),
-                    "sentAt": .time("by the sender's clock"),
-                ], required: ["contentType", "senderType", "sentAt"],
+                    "sentAt": .time("by the sender's clock, if the sender says it"),
+                ], required: ["contentType", "senderType"],
                 "What came with the message; anybody can write one"),
         ]
     }

@@ -36,6 +36,7 @@ final class ConnectionLoop {
 
     /// Lives as long as the connection.
     func run() {
+        inbox.connectionBegins()
         let ending = live()
         reportFinished()
         connection.post { $0.ending = ending }

@@ -18,12 +18,15 @@ final class Inbox: Sendable {
         weak var subscription: Subscription?
         let filter: TopicFilter
         let qos: QoS
+        /// The number of the last message before it.
+        let start: Int
     }
 
     private struct State {
         var next = 0
         var entries: [Int: Entry] = [:]
         var counts = Counts()
+        var recent = RecentMessages()
         /// Of the filters that would bring the broker's reports, those that the broker does not allow.
         var refused: Set<TopicFilter> = []
     }
@@ -98,9 +101,15 @@ final class Inbox: Sendable {
             self?.state.withLock { _ = $0.entries.removeValue(forKey: id) }
             onEnd()
         }
-        state.withLock { $0.entries[id] = Entry(subscription: subscription, filter: filter, qos: qos) }
+        state.withLock { state in
+            state.entries[id] = Entry(
+                subscription: subscription, filter: filter, qos: qos, start: state.counts.received)
+        }
         return subscription
     }
+
+    /// To be called before the first message of a connection.
+    func connectionBegins() { state.withLock { $0.recent.connectionBegins() } }
 
     /// - Parameter isKeeping: whether what standing subscriptions want is written; otherwise nothing of QoS 1 that they
     ///   want is among the messages.
@@ -115,17 +124,22 @@ final class Inbox: Sendable {
         }
         var accepted = messages
         var isClaimed: [Bool] = []
+        // The number of the same message before it, of those that come again.
+        var known = [Int](repeating: 0, count: messages.count)
         var parcels: [(Subscription, [IncomingMessage])] = []
         state.withLock { state in
             for place in accepted.indices {
                 state.counts.received += 1
                 accepted[place].number = state.counts.received
                 accepted[place].isShared = state.entries.count > 1
+                known[place] = state.recent.note(accepted[place])
             }
             isClaimed = accepted.map { $0.topic == reportTopic?.name || standing?.wants($0) ?? false }
             for entry in state.entries.values {
                 guard let subscription = entry.subscription else { continue }
-                let matching = accepted.indices.filter { entry.filter.matches(accepted[$0].topic) }
+                let matching = accepted.indices.filter {
+                    known[$0] <= entry.start && entry.filter.matches(accepted[$0].topic)
+                }
                 guard !matching.isEmpty else { continue }
                 for place in matching { isClaimed[place] = true }
                 // Mostly all: then nothing is copied.

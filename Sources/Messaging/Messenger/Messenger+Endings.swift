@@ -13,7 +13,11 @@ extension Messenger {
     func learn(from loss: ConnectionLoss, _ error: MessagingError) async -> Bool {
         var owner: OutboxShare?
         if let id = loss.underWay.first { owner = await outbox.owner(ofSent: id) }
-        guard let id = pace.connectionEnded(with: loss, of: owner) else { return false }
+        guard let id = pace.connectionEnded(with: loss, of: owner) else {
+            if let owner, loss.cause == .hangUp, pace.suspects(loss) { await outbox.letOthersGoFirst(owner) }
+            return false
+        }
+        if let owner { await outbox.letOthersGoFirst(owner) }
         // If this cannot be written, the message is sent again and found again.
         return (try? await outbox.makeDeadLetter(id, because: "each time it was sent alone, \(error.message)")) != nil
     }

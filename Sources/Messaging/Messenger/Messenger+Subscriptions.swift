@@ -4,8 +4,8 @@ extension Messenger {
     /// Subscribes. Messages that arrive before ``run()`` has connected are not lost if the broker keeps the session.
     ///
     /// Waits for the broker's answer if there is a connection, and otherwise subscribes when the next one opens.
-    /// Several subscribers of one filter share a subscription at the broker; a retained message is then delivered to
-    /// all of them again with each new one.
+    /// Several subscribers of one filter share a subscription at the broker; each gets a retained message
+    /// once.
     ///
     /// - Parameters:
     ///   - qos: the highest quality requested from the broker.

@@ -41,6 +41,9 @@ struct SendPace: Equatable {
     /// Whether the next message is sent alone, and only on a connection that has proved itself.
     var isCautious: Bool { window == 1 && limit > 1 || suspect != nil }
 
+    /// Whether it may have been the message that was under way which ended the connection.
+    func suspects(_ loss: ConnectionLoss) -> Bool { suspect != nil && suspect?.id == loss.underWay.first }
+
     mutating func acknowledge(_ ids: [Int64]) {
         if let id = suspect?.id, ids.contains(id) { suspect = nil }
         guard window < limit else { return offenders.removeAll() }

@@ -29,16 +29,22 @@ extension Outbox {
     /// - Parameter limit: the most messages in flight from now on.
     /// - Throws: ``MessagingError``
     func send(atMost limit: Int) throws(MessagingError) {
-        window.limit = limit
+        window.limit = sendsAlone ? 1 : limit
         guard let outlet else { return }
-        var isLast = false
         repeat {
-            if window.room > 0 { isLast = try next(limit: window.room, bytes: window.byteRoom).isLast }
-            let ready = window.ready()
-            guard !ready.isEmpty else { continue }
-            sent += ready.count
-            outlet(.success(ready))
-        } while window.room > 0 && !isLast
+            var isLast = false
+            repeat {
+                if othersAreSent {
+                    isLast = true
+                } else if window.room > 0 {
+                    isLast = try next(limit: window.room, bytes: window.byteRoom).isLast
+                }
+                let ready = window.ready()
+                guard !ready.isEmpty else { continue }
+                sent += ready.count
+                outlet(.success(ready))
+            } while window.room > 0 && !isLast
+        } while try endDeferral()
     }
 
     /// - Parameter id: of a message that is in flight.
@@ -68,9 +74,8 @@ extension Outbox {
             throw .outboxUnusable(error)
         }
         window = SendWindow(limit: 0)
-        cursor = 0
-        telemetryAfter = 0
-        isDrained = false
+        sendsAlone = false
+        restart()
     }
 
     /// Returns the next messages in order, first those on the disk.
@@ -93,7 +98,7 @@ extension Outbox {
                     try change(store) { store throws(StorageError) in try drop(expired, from: store) }
                 }
                 cursor = page.isLast ? newestRow : page.messages.last?.id ?? cursor
-                messages = page.messages
+                messages = due(page.messages)
                 if !expired.isEmpty { messages.removeAll { message in expired.contains { $0.id == message.id } } }
             }
         } catch {
@@ -102,8 +107,8 @@ extension Outbox {
         if messages.isEmpty {
             // Seconds old at most: their age is not judged.
             let page = held.page(after: cursor, limit: limit, bytes: bytes)
-            messages = page.messages
-            cursor = page.isLast ? ledger.accepted : messages.last?.id ?? cursor
+            messages = due(page.messages)
+            cursor = page.isLast ? ledger.accepted : page.messages.last?.id ?? cursor
         }
         window.add(messages)
         isDrained = cursor == ledger.accepted
@@ -116,6 +121,7 @@ extension Outbox {
         killPoint("outbox-acknowledge-told")
         for id in ids {
             guard let weight = window.complete(id) else { continue }
+            sendsAlone = false
             ledger.remove(size: weight.size)
             shares?.remove(weight)
             let (wasHeld, finished) = held.remove(id)

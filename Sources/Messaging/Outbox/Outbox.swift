@@ -63,6 +63,10 @@ public final actor Outbox {
     private(set) var keepsNothing = false
     /// The messages being sent. Nothing is until ``send(atMost:)`` sets its limit.
     var window = SendWindow(limit: 0)
+    /// What others are sent before.
+    var deferral: Deferral?
+    /// Whether those that waited for others begin with one alone, so that it can be told what ends the connection.
+    var sendsAlone = false
     /// Takes what is sent, while there is a connection.
     var outlet: Outlet?
     /// Messages handed to connections so far.

@@ -12,22 +12,28 @@ extension Envelope {
     /// their defaults for absent fields.
     ///
     /// - Returns: `nil` if it is not an envelope, so that the payload is delivered as it is: it is not a JSON object,
-    ///   or lacks `SentTime` or a `Payload` in base 64.
+    ///   lacks a `Payload` in base 64, or has neither `SentTime` nor another member that tells it from a reading.
     public init?(decoding bytes: [UInt8]) {
         guard Self.looksLikeEnvelope(bytes), let json = try? JSON(parsing: bytes, limit: Self.limit),
-            let sentAt = json["SentTime"]?.integer, let text = json["Payload"]?.string,
+            let text = json["Payload"]?.string,
             let payload = Self.decode(text), !payload.isEmpty
         else { return nil }
         func field(_ name: String) -> String? {
             json[name]?.string.flatMap { $0.isEmpty || $0.utf8.count > Self.fieldLimit ? nil : $0 }
+        }
+        let sentAt = json["SentTime"]?.integer
+        guard sentAt != nil || ["Version", "SenderId", "SenderType"].contains(where: { field($0) != nil }) else {
+            return nil
         }
         version = field("Version") ?? "1.0"
         senderID = field("SenderId")
         senderType = field("SenderType")?.uppercased() ?? SenderType.user.rawValue
         displayName = field("DisplayName") ?? senderID
         // Years 1 to 9999: the date must survive being written as milliseconds again.
-        let plausible = min(max(sentAt, -62_135_596_800_000), 253_402_300_799_999)
-        self.sentAt = Date(timeIntervalSince1970: Double(plausible) / 1000)
+        self.sentAt = sentAt.map { sentAt in
+            let plausible = min(max(sentAt, -62_135_596_800_000), 253_402_300_799_999)
+            return Date(timeIntervalSince1970: Double(plausible) / 1000)
+        }
         contentType = field("ContentType") ?? "text/plain"
         self.payload = payload
         topic = field("Topic")
@@ -42,7 +48,7 @@ extension Envelope {
         return bytes.withUnsafeBufferPointer { text in
             text.indices.contains { place in
                 switch text[place] {
-                case UInt8(ascii: "S"): place + 8 <= text.count && memcmp(text.baseAddress! + place, "SentTime", 8) == 0
+                case UInt8(ascii: "P"): place + 7 <= text.count && memcmp(text.baseAddress! + place, "Payload", 7) == 0
                 case UInt8(ascii: "\\"): place + 1 < text.count && text[place + 1] == UInt8(ascii: "u")
                 default: false
                 }

@@ -15,15 +15,15 @@ public struct Envelope: Sendable, Equatable {
     /// In uppercase.
     public var senderType: String
     public var displayName: String?
-    /// To the millisecond.
-    public var sentAt: Date
+    /// To the millisecond; `nil` if the sender does not say.
+    public var sentAt: Date?
     public var contentType: String
     public var payload: [UInt8]
     /// The topic that the sender names, which may differ from the one it was sent to.
     public var topic: String?
 
     public init(
-        from senderID: String, _ senderType: SenderType, displayName: String? = nil, sentAt: Date,
+        from senderID: String, _ senderType: SenderType, displayName: String? = nil, sentAt: Date?,
         contentType: String = "text/plain", payload: [UInt8], topic: String? = nil
     ) {
         self.senderID = senderID
@@ -43,8 +43,8 @@ public struct Envelope: Sendable, Equatable {
         var members: [String: JSON] = [
             "Version": .string(version), "SenderType": .string(senderType), "ContentType": .string(contentType),
             "ContentEncoding": "BASE64", "Payload": .string(Base64.encode(payload)),
-            "SentTime": .integer(Int64((sentAt.timeIntervalSince1970 * 1000).rounded())),
         ]
+        members["SentTime"] = sentAt.map { .integer(Int64(($0.timeIntervalSince1970 * 1000).rounded())) }
         members["SenderId"] = senderID.map { .string($0) }
         members["DisplayName"] = displayName.map { .string($0) }
         members["Topic"] = topic.map { .string($0) }

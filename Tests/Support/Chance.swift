@@ -2,20 +2,20 @@ import Foundation
 
 /// Chance that can be had again: SplitMix64 (Steele, Lea, Flood 2014) from a seed, `SEED` of the environment or a new
 /// one.
-struct Chance: RandomNumberGenerator {
-    let seed: UInt64
+package struct Chance: RandomNumberGenerator {
+    package let seed: UInt64
     private var state: UInt64
 
-    init() {
+    package init() {
         self.init(seed: ProcessInfo.processInfo.environment["SEED"].flatMap(UInt64.init) ?? .random(in: 0..<1_000_000))
     }
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         self.seed = seed
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -23,10 +23,7 @@ struct Chance: RandomNumberGenerator {
         return mixed ^ mixed >> 31
     }
 
-    mutating func happens(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
-}
-
-/// A count that a night may raise: `CYCLES=15000 deploy/test CrashTests`.
-func count(_ variable: String, preset: Int) -> Int {
-    ProcessInfo.processInfo.environment[variable].flatMap(Int.init) ?? preset
+    package mutating func happens(_ probability: Double) -> Bool {
+        Double.random(in: 0..<1, using: &self) < probability
+    }
 }
