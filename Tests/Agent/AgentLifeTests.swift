@@ -16,7 +16,7 @@ import Vault
 
 /// An agent on a board without parts, unless `configure` names some, not enrolled anywhere, with a vault of its own.
 func withAgent(
-    _ configure: (inout AgentConfiguration) -> Void = { _ in }, features: [any Feature] = Features.all,
+    _ configure: (inout AgentConfiguration) -> Void = { _ in }, features: [any Feature.Type] = Features.all,
     _ body: (Agent, String) async throws -> Void
 ) async throws {
     try await withFolder { folder in
@@ -71,13 +71,13 @@ struct AgentLifeTests {
             #expect(agent.lastTrouble?.name == "gateway.configuration-unusable")
             #expect(try await agent.statusReport()["lastError"]?["code"]?.string == "gateway.configuration-unreadable")
             await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
-            let account = try #require(try await agent.accountReports().first)
+            let account = try #require(try await agent.host.accounts.reports().first)
             #expect(account["name"] == "gateway" && account["registration"] == ["state": "unknown"])
             #expect(account["gateway"]?["url"] == "https://gw.example:8443")
             #expect(account["lastError"]?["code"] == "gateway.configuration-unreadable")
             #expect(try await agent.examinedState().unusableAccount?.name == "gateway")
-            try await agent.removeAccount(.gateway)
-            #expect(try await agent.accountReports() == [])
+            try await agent.host.accounts.remove(.gateway, force: false)
+            #expect(try await agent.host.accounts.reports() == [])
             #expect(try await agent.examinedState().unusableAccount == nil)
         }
     }
@@ -85,18 +85,22 @@ struct AgentLifeTests {
     @Test("an agent has eight accounts at most, and refuses a ninth before it uses an enrollment URL")
     func tooManyAccounts() async throws {
         try await withAgent { agent, _ in
-            for number in 1...AccountTable.limit {
+            for number in 1...AccountRegistry.limit {
                 let content = #"{"kind":"gateway","scope":"gw\#(number).example:8443/"}"#
                 try await agent.vault.commit([
                     .put(RecordName(scope: "", name: "account-a\(number)"), .configuration, SecretBytes(utf8: content))
                 ])
             }
             let (held, new) = try (#require(AccountName("a1")), #require(AccountName("a9")))
-            try await agent.checkRoom(for: held)
-            await #expect(throws: AccountError.tooMany(limit: 8)) { try await agent.checkRoom(for: new) }
-            try await agent.removeAccount(held)
-            try await agent.checkRoom(for: new)
-            await #expect(throws: AccountError.unknown(held)) { try await agent.removeAccount(held) }
+            try await agent.host.accounts.checkRoom(for: held, ofKind: "gateway")
+            await #expect(throws: AccountError.tooMany(limit: 8)) {
+                try await agent.host.accounts.checkRoom(for: new, ofKind: "gateway")
+            }
+            try await agent.host.accounts.remove(held, force: false)
+            try await agent.host.accounts.checkRoom(for: new, ofKind: "gateway")
+            await #expect(throws: AccountError.unknown(held)) {
+                try await agent.host.accounts.remove(held, force: false)
+            }
         }
     }
 

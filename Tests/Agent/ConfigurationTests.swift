@@ -109,8 +109,6 @@ struct ConfigurationTests {
         ("login.poll_seconds", "0", "2"),
         ("login.poll_limit", "0", "20"),
         ("lock.needs_button", "\"no\"", "true"),
-        ("lock.mpin_account", "1", "\"door\""),
-        ("lock.mpin_user", "1", "\"alice\""),
         ("lock.attempts", "0", "3"),
         ("lock.delay_seconds", "901", "0"),
         ("mpin.keypad", "\"event0\"", "\"/dev/input/event0\""),

@@ -94,9 +94,6 @@ extension Row {
         Row(SessionLockCheck(), "warn", "there is none") {
             $0.found["locks"] = ["users": ["alice"], "lacksButton": true]
         },
-        Row(SessionLockCheck(), "warn", "requires a login by M-Pin") {
-            $0.found["locks"] = ["users": ["alice"], "lacksMPin": true]
-        },
 
         Row(StorageCheck(), "pass", "there is room") { _ in },
         Row(StorageCheck(), "fail", "read-only") { $0.diskTrouble = "the disk of /s is read-only" },

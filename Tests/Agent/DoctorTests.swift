@@ -24,7 +24,7 @@ struct DoctorTests {
         }
     }
 
-    private static let checks = Features.all.flatMap(\.checks)
+    private static let checks = Features.all.flatMap { $0.checks }
 
     @Test("every health check has a name of its own, and rows for all its verdicts")
     func complete() {

@@ -37,7 +37,7 @@ struct FeatureTests {
 
     @Test("a feature brings its routes, check, status member and setting by one line in the list of features")
     func example() async throws {
-        let features = Features.all + [Greeting()]
+        let features = Features.all + [Greeting.self]
         let settings = "[greeting]\ntext = \"Moin\"\n"
         let configuration = try AgentConfiguration(toml: settings, path: "test.toml", of: features)
         try await withAgent({ $0.ofFeatures = configuration.ofFeatures }, features: features) { agent, folder in
@@ -59,7 +59,7 @@ struct FeatureTests {
 
     @Test("a feature's settings are refused where they are wrong, and where nobody knows them")
     func exampleSettings() throws {
-        func faults(_ toml: String, _ features: [any Feature]) -> [String] {
+        func faults(_ toml: String, _ features: [any Feature.Type]) -> [String] {
             do {
                 _ = try AgentConfiguration(toml: toml, path: "test.toml", of: features)
                 return []
@@ -69,7 +69,7 @@ struct FeatureTests {
                 return ["\(error)"]
             }
         }
-        let features = Features.all + [Greeting()]
+        let features = Features.all + [Greeting.self]
         #expect(faults("[greeting]\ntext = \"\"\n", features) == ["greeting.text"])
         #expect(faults("[greeting]\ntxt = \"Moin\"\n", features) == ["greeting.txt"])
         #expect(faults("[greeting]\ntext = \"Moin\"\n", Features.all) == ["greeting"])
@@ -93,9 +93,9 @@ struct FeatureTests {
 
     @Test("a feature has checks and events of names that no other feature has")
     func namesAreUnique() {
-        let checks = Features.all.flatMap(\.checks).map { type(of: $0).name }
+        let checks = Features.all.flatMap { $0.checks }.map { type(of: $0).name }
         #expect(checks.count == Set(checks).count)
-        let events = Features.all.flatMap(\.events).flatMap { $0.meanings.keys }
+        let events = Features.all.flatMap { $0.events }.flatMap { $0.meanings.keys }
         #expect(events.count == Set(events).count)
         #expect(
             checks == [

@@ -8,9 +8,12 @@ import Synchronization
 /// Greets whoever asks, and counts them.
 final class Greeting: Feature {
     static let text = Setting("greeting.text", preset: "Hello")
+    private let host: Host
     private let count = Mutex<Int64>(0)
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) { self.host = host }
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("greeting") { $0.string("text", &configuration[Self.text], .notEmpty) }
     }
 
@@ -18,17 +21,17 @@ final class Greeting: Feature {
         let answer = Schema.object(["text": .string("the greeting")], required: ["text"])
         router.on("GET", "/v1/greeting", needs: .read, .init("A greeting", answer: answer)) { _ in
             self.count.withLock { $0 += 1 }
-            return .json(["text": .string(agent.configuration[Self.text])])
+            return .json(["text": .string(self.host.settings[Self.text])])
         }
     }
 
-    var checks: [any HealthCheck] { [GreetingCheck()] }
+    static var checks: [any HealthCheck] { [GreetingCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         state.found["greetings"] = .integer(count.withLock { $0 })
     }
 
-    var statusMembers: [String: Schema] { ["greetings": .integer("since the agent started")] }
+    static var statusMembers: [String: Schema] { ["greetings": .integer("since the agent started")] }
 
     func status(of agent: Agent) async throws -> [String: JSON] {
         ["greetings": .integer(count.withLock { $0 })]

@@ -1,29 +1,9 @@
 import Gateway
 import Groundwork
-import MPin
 
 /// A named relation of this board to one gateway: its registration there, its tokens and its logged-in user.
 struct Account: Sendable {
-    /// The kind of server.
-    enum Kind: Sendable, CaseIterable {
-        case gateway
-        /// An OAuth 2.0 or OpenID Connect server (``OAuthAccount``).
-        case oauth
-        /// An M-Pin back end (``MPinAccount``).
-        case mpin
-
-        /// Its name for programs, and in the vault.
-        var text: String {
-            switch self {
-            case .gateway: Gateways.kind
-            case .oauth: "oauth"
-            case .mpin: MPinBackends.kind
-            }
-        }
-    }
-
     let name: AccountName
-    let kind = Kind.gateway
     let link: Link
 
     var session: GatewaySession { link.session }
@@ -32,9 +12,6 @@ struct Account: Sendable {
 
 /// The accounts of this board at gateways, each with its running task.
 struct AccountTable {
-    /// The most accounts a board may have: each costs memory, a task and connections.
-    static let limit = 8
-
     private var held: [AccountName: (account: Account, task: Task<Void, Never>)] = [:]
 
     /// Why the stored records of the other accounts cannot be used.

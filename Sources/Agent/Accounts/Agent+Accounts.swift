@@ -1,6 +1,5 @@
 import Gateway
 import Groundwork
-import OAuthAccounts
 import Prompts
 import Proximity
 import Vault
@@ -13,8 +12,8 @@ extension Agent {
     /// An account whose stored records cannot be used is reported and listed with the reason, and otherwise treated as
     /// not enrolled: it can be enrolled again, or removed.
     func resume() async {
-        await accountChange.lock()
-        defer { accountChange.unlock() }
+        await host.accounts.change.lock()
+        defer { host.accounts.change.unlock() }
         do {
             try await hosts.load(from: vault)
         } catch {
@@ -26,7 +25,7 @@ extension Agent {
             report(AccountEvent.configurationUnusable(error))
         }
         do {
-            try await loadCurrentAccount()
+            try await host.accounts.loadCurrent()
         } catch {
             report(AccountEvent.configurationUnusable(error))
         }
@@ -37,7 +36,7 @@ extension Agent {
         } catch {
             return report(AccountEvent.configurationUnusable(error))
         }
-        for name in names.prefix(AccountTable.limit) {
+        for name in names.prefix(AccountRegistry.limit) {
             do {
                 guard let gateway = try await gateways.active(account: name.text) else { continue }
                 await connect(name, to: gateway)
@@ -98,8 +97,8 @@ extension Agent {
     private func activate(
         _ gateway: GatewayConfiguration, as name: AccountName, registers: Bool, byDocument document: [UInt8]?
     ) async throws -> GatewaySession {
-        await accountChange.lock()
-        defer { accountChange.unlock() }
+        await host.accounts.change.lock()
+        defer { host.accounts.change.unlock() }
         try await adopt(gateway, as: name, registers: registers, byDocument: document)
         if let link = accounts[name]?.link, link.gateway == gateway, !link.session.isStopped,
             try await link.session.status().registration == .registered
@@ -111,12 +110,12 @@ extension Agent {
         return await connect(name, to: gateway)
     }
 
-    /// Stores a configuration as the account's. The caller must hold ``accountChange``, and connect.
+    /// Stores a configuration as the account's. The caller must hold ``AccountRegistry/change``, and connect.
     func adopt(
         _ gateway: GatewayConfiguration, as name: AccountName, registers: Bool, byDocument document: [UInt8]?,
         alsoStoring more: [Change] = []
     ) async throws {
-        try await checkRoom(for: name)
+        try await host.accounts.checkRoom(for: name, ofKind: Gateways.kind)
         try await checkIsOnlyOne(name) { $0 == gateway.identity }
         let activate = { @Sendable [gateways] (changes: [Change]) in
             try await gateways.activate(
@@ -140,39 +139,22 @@ extension Agent {
         }
     }
 
-    /// - Throws: ``AccountError/tooMany(limit:)`` if the account does not exist and there is no room for another.
-    func checkRoom(for name: AccountName) async throws {
-        let names = try await gateways.accounts().keys
-        let others = try await oauthAccounts.names()
-        let backends = try await mpinAccounts.names()
-        guard !others.contains(name.text) else { throw AccountError.otherKind(name, kind: Account.Kind.oauth.text) }
-        guard !backends.contains(name.text) else { throw AccountError.otherKind(name, kind: Account.Kind.mpin.text) }
-        guard names.contains(name.text) || names.count + others.count + backends.count < AccountTable.limit else {
-            throw AccountError.tooMany(limit: AccountTable.limit)
-        }
-    }
-
-    /// Removes an account with all its stored records, and ends what grants allow there.
+    /// Removes an account at a gateway with all its stored records. The caller must hold ``AccountRegistry/change``.
     ///
-    /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/current(_:)``, ``AccountError/registered(_:)``, what the
-    ///   vault throws
-    func removeAccount(_ name: AccountName) async throws {
-        await accountChange.lock()
-        defer { accountChange.unlock() }
+    /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/registered(_:)``, what the vault throws
+    func removeAccount(_ name: AccountName, endGrants: @Sendable () async throws -> Void) async throws {
         guard let gateway = try await gateways.accounts()[name.text] else { throw AccountError.unknown(name) }
-        try requireNotCurrent(name)
         if let session = accounts[name]?.session, try await session.status().registration != .unregistered {
             throw AccountError.registered(name)
         }
         await disconnect(name)
         Station.removeMessages(of: gateway.scope, in: configuration.stateDirectory)
-        try await endingGrants(at: name) { [gateways] changes in
-            try await gateways.remove(account: name.text, alsoStoring: changes)
-        }
+        try await endGrants()
+        try await gateways.remove(account: name.text)
         accounts.unusable[name] = nil
     }
 
-    /// The caller must hold ``accountChange``.
+    /// The caller must hold ``AccountRegistry/change``.
     @discardableResult
     func connect(
         _ name: AccountName, to gateway: GatewayConfiguration
@@ -203,7 +185,7 @@ extension Agent {
 
     /// Ends the broker connection and all other work of all accounts for good; nothing stored is lost.
     func close() async {
-        await accountChange.lock()
+        await host.accounts.change.lock()
         // Never unlocked: the next lock holder would connect again.
         for account in accounts.all {
             let runs = !account.session.isStopped
@@ -213,7 +195,7 @@ extension Agent {
         }
     }
 
-    /// The caller must hold ``accountChange``.
+    /// The caller must hold ``AccountRegistry/change``.
     private func disconnect(_ name: AccountName) async {
         if name == .gateway { await nearby.stopSharing(by: .agent) }
         guard let session = accounts[name]?.session, let task = accounts.drop(name) else { return }

@@ -16,8 +16,8 @@ extension Agent {
     ///
     /// - Throws: ``AgentError/notEnrolled``, ``AccountError/unknown(_:)``, what the vault throws
     func stop(_ name: AccountName) async throws {
-        await accountChange.lock()
-        defer { accountChange.unlock() }
+        await host.accounts.change.lock()
+        defer { host.accounts.change.unlock() }
         let account = try account(name)
         guard !account.session.isStopped else { return }
         report(AccountEvent.willStop, of: name)
@@ -38,8 +38,8 @@ extension Agent {
     ///
     /// - Throws: ``AgentError/notEnrolled``, ``AccountError/unknown(_:)``, what the vault throws
     func start(_ name: AccountName) async throws {
-        await accountChange.lock()
-        defer { accountChange.unlock() }
+        await host.accounts.change.lock()
+        defer { host.accounts.change.unlock() }
         let account = try account(name)
         guard account.session.isStopped else { return }
         do {
@@ -88,7 +88,7 @@ extension Agent {
     }
 
     /// Takes the default document where there is no active configuration, or where the settings want it to replace that
-    /// one; each content once. The caller must hold ``accountChange``.
+    /// one; each content once. The caller must hold ``AccountRegistry/change``.
     func takeDefaultDocument() async {
         do {
             let isActive = try await gateways.accounts()[AccountName.gateway.text] != nil

@@ -14,11 +14,6 @@ struct SessionLockCheck: HealthCheck {
                 "\(text); unlocking requires a press of the board's button, and there is none",
                 remedy: "name a button in the board definition, or set needs_button of [lock] to false")
         }
-        if found?["lacksMPin"]?.bool == true {
-            return .warn(
-                "\(text); unlocking requires a login by M-Pin, and the user who could is not registered here",
-                remedy: "register the user (latchkey mpin), or change mpin_account and mpin_user of [lock]")
-        }
         if found?["leftOver"]?.bool == true {
             return .warn(
                 "\(text); the gateway has not revoked the user's tokens yet",

@@ -59,7 +59,7 @@ public enum AccountError: Explained, Equatable {
     }
 
     public static let examples: [AccountError] = [
-        .nameInvalid, .unknown(.gateway), .tooMany(limit: AccountTable.limit),
+        .nameInvalid, .unknown(.gateway), .tooMany(limit: AccountRegistry.limit),
         .sameGateway(url: "URL", account: .gateway), .registered(.gateway),
         .current(.gateway), .exists(.gateway), .otherKind(.gateway, kind: "KIND"),
     ]

@@ -42,7 +42,7 @@ public struct Catalogue: Sendable {
             for explanation in Self.examples(of: type) { byCode[explanation.code, default: []].append(explanation) }
         }
         let errors = byCode.sorted { $0.key < $1.key }.map { CatalogueEntry(code: $0.key, $0.value) }
-        let events = Features.all.flatMap(\.events).flatMap { $0.meanings }.sorted { $0.key < $1.key }.map {
+        let events = Features.all.flatMap { $0.events }.flatMap { $0.meanings }.sorted { $0.key < $1.key }.map {
             CatalogueEntry(name: $0.key, category: .event, meaning: $0.value)
         }
         entries = errors + events + OAuthErrors.all

@@ -4,11 +4,13 @@ import Settings
 
 /// Actions: allow-listed commands that messages start. What does the work is with the station: `Agent/Broker/Inboxes`.
 struct ActionsFeature: Feature {
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         configuration.actions = ActionSettings.read(from: &root, beside: configuration.inboxes)
     }
 
     func addRoutes(to router: inout Router, of agent: Agent) { agent.addActionRoutes(to: &router) }
 
-    var events: [any ReportedEvent.Type] { [ActionEvent.self] }
+    static var events: [any ReportedEvent.Type] { [ActionEvent.self] }
 }

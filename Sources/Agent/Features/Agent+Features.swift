@@ -15,7 +15,7 @@ extension Agent {
     nonisolated func standbyRouter() -> Router {
         var router = Router()
         for feature in features {
-            guard feature.needsVault else {
+            guard type(of: feature).needsVault else {
                 feature.addRoutes(to: &router, of: self)
                 continue
             }
@@ -30,7 +30,7 @@ extension Agent {
 
     /// The usable features: all of them, unless the vault cannot be opened.
     private nonisolated var openFeatures: [any Feature] {
-        vaultFault == nil ? features : features.filter { !$0.needsVault }
+        vaultFault == nil ? features : features.filter { !type(of: $0).needsVault }
     }
 
     /// What `latchkey status` shows.
@@ -58,12 +58,12 @@ extension Agent {
 
     /// What `latchkey doctor` shows.
     func diagnosis() async throws -> JSON {
-        Doctor.examine(try await examinedState(), by: openFeatures.flatMap(\.checks))
+        Doctor.examine(try await examinedState(), by: openFeatures.flatMap { type(of: $0).checks })
     }
 
     nonisolated func services() -> [any Service] { features.flatMap { $0.services(of: self) } }
 
     nonisolated func restarting(_ name: String, _ body: @escaping @Sendable () async throws -> Void) -> Restarting {
-        Restarting(onFailure: { self.report(ServiceEvent.failed(name, $0, retryAfter: $1)) }, body: body)
+        host.restarting(name, body)
     }
 }

@@ -8,9 +8,11 @@ import Vault
 
 /// The agent itself: its version, its status and the doctor, also while the vault cannot be opened.
 struct AgentFeature: Feature {
-    var needsVault: Bool { false }
+    init(_ host: Host) {}
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    static var needsVault: Bool { false }
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("agent") { table in
             table.string("state_directory", &configuration.stateDirectory, .absolutePath)
             table.choice("log_level", &configuration.logLevel, Logger.Level.allCases.map { ("\($0)", $0) })
@@ -26,7 +28,7 @@ struct AgentFeature: Feature {
 
     func addRoutes(to router: inout Router, of agent: Agent) { agent.addStatusRoutes(to: &router) }
 
-    var checks: [any HealthCheck] { [ClockCheck(), VaultCheck(), StorageCheck()] }
+    static var checks: [any HealthCheck] { [ClockCheck(), VaultCheck(), StorageCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         state.clockFile = agent.time.path
@@ -40,7 +42,7 @@ struct AgentFeature: Feature {
         state.setAside = StateDirectory.setAside(in: agent.configuration.stateDirectory)
     }
 
-    var statusMembers: [String: Schema] {
+    static var statusMembers: [String: Schema] {
         [
             "version": .string("of the agent"), "time": .time("of the board's clock, or the best that is known"),
             "uptime": .integer("of the agent, in seconds"),
@@ -78,5 +80,5 @@ struct AgentFeature: Feature {
         return warnings
     }
 
-    var events: [any ReportedEvent.Type] { [ServiceEvent.self] }
+    static var events: [any ReportedEvent.Type] { [ServiceEvent.self] }
 }

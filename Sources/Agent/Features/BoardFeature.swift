@@ -5,7 +5,9 @@ import Settings
 
 /// The board's own parts: sensors and their telemetry, button and LED.
 struct BoardFeature: Feature {
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("board") { table in
             table.string("definition", &configuration.board.definition, .notEmpty)
             table.strings("directories", &configuration.board.directories)
@@ -22,7 +24,7 @@ struct BoardFeature: Feature {
         agent.addReadingRoutes(to: &router)
     }
 
-    var checks: [any HealthCheck] { [SensorsCheck(), LinesCheck()] }
+    static var checks: [any HealthCheck] { [SensorsCheck(), LinesCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         let board = agent.board
@@ -54,7 +56,7 @@ struct BoardFeature: Feature {
         return services
     }
 
-    var statusMembers: [String: Schema] {
+    static var statusMembers: [String: Schema] {
         [
             "board": .string("the title of the board's definition"),
             "sensors": .object(
@@ -80,5 +82,5 @@ struct BoardFeature: Feature {
 
     func warnings(of agent: Agent) async throws -> [String] { agent.board.faults.map(\.message) }
 
-    var events: [any ReportedEvent.Type] { [ButtonEvent.self, SensorEvent.self] }
+    static var events: [any ReportedEvent.Type] { [ButtonEvent.self, SensorEvent.self] }
 }

@@ -3,7 +3,9 @@ import Settings
 
 /// Connections to brokers beside the gateway's, which the settings name.
 struct BrokersFeature: Feature {
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         let (brokers, faults) = NamedBrokerSettings.read(from: &root)
         configuration.brokers = brokers
         root.adopt(faults)

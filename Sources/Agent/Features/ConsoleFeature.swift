@@ -10,7 +10,9 @@ struct ConsoleFeature: Feature {
     static let title = Setting("console.title", preset: "Latchkey")
     static let styleSheet = Setting("console.style_sheet", preset: "")
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("console") { table in
             table.flag("enabled", &configuration[Self.enabled])
             table.integer("port", &configuration[Self.port], in: 0...65535)

@@ -10,7 +10,9 @@ struct FirstBootFeature: Feature {
     static let scanner = Setting("enrollment.scanner", preset: "")
     static let helper = Setting("enrollment.helper", preset: FirstBootHelper.socket)
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("enrollment") { table in
             table.string("file", &configuration[Self.file], .absolutePathOrEmpty)
             table.string("scanner", &configuration[Self.scanner], .any)
@@ -18,7 +20,7 @@ struct FirstBootFeature: Feature {
         }
     }
 
-    var checks: [any HealthCheck] { [FirstBootCheck()] }
+    static var checks: [any HealthCheck] { [FirstBootCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         state.found[FirstBootCheck.name] = agent.firstBoot.now?.json
@@ -31,7 +33,7 @@ struct FirstBootFeature: Feature {
         ]
     }
 
-    var statusMembers: [String: Schema] { ["enrollment": FirstBootProgress.schema] }
+    static var statusMembers: [String: Schema] { ["enrollment": FirstBootProgress.schema] }
 
     func status(of agent: Agent) async throws -> [String: JSON] {
         agent.firstBoot.now.map { ["enrollment": $0.json] } ?? [:]
@@ -42,5 +44,5 @@ struct FirstBootFeature: Feature {
         return [message]
     }
 
-    var events: [any ReportedEvent.Type] { [FirstBootEvent.self] }
+    static var events: [any ReportedEvent.Type] { [FirstBootEvent.self] }
 }

@@ -16,7 +16,9 @@ struct GatewayFeature: Feature {
     static let verifiesIDTokens = Setting("gateway.verify_id_tokens", preset: true)
     static let preloadKeys = Setting("gateway.preload_keys", preset: "announced")
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("gateway") { table in
             table.string("device_name", &configuration.gateway.deviceName, .any)
             table.integer("renew_days", &configuration.gateway.renewDays, in: 1...365)
@@ -41,7 +43,7 @@ struct GatewayFeature: Feature {
         agent.addGatewayListRoute(to: &router)
     }
 
-    var checks: [any HealthCheck] {
+    static var checks: [any HealthCheck] {
         [
             DefaultDocumentCheck(), WeakSettingsCheck(), NetworkCheck(), NameResolutionCheck(), GatewayCheck(),
             ServerKeyCheck(), DeviceCertificateDates(),
@@ -81,7 +83,7 @@ struct GatewayFeature: Feature {
         ]
     }
 
-    var statusMembers: [String: Schema] {
+    static var statusMembers: [String: Schema] {
         Schema.gatewayMembers.merging([
             "otherGateways": .array(of: .gatewayAddress, "those that the board is registered at too")
         ]) { own, _ in own }
@@ -115,7 +117,7 @@ struct GatewayFeature: Feature {
         return warnings
     }
 
-    var events: [any ReportedEvent.Type] { [GatewayEvent.self] }
+    static var events: [any ReportedEvent.Type] { [GatewayEvent.self] }
 }
 
 extension AgentConfiguration {

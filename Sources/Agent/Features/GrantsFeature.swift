@@ -6,7 +6,9 @@ import Settings
 struct GrantsFeature: Feature {
     static let askSeconds = Setting("programs.ask_seconds", preset: 0)
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         let (grants, faults) = GrantSettings.read(from: &root)
         configuration.grants = grants
         root.adopt(faults)
@@ -15,7 +17,7 @@ struct GrantsFeature: Feature {
 
     func addRoutes(to router: inout Router, of agent: Agent) { agent.addGrantRoutes(to: &router) }
 
-    var events: [any ReportedEvent.Type] { [GrantEvent.self] }
+    static var events: [any ReportedEvent.Type] { [GrantEvent.self] }
 }
 
 /// The forward proxy: calls of programs that never see a token.
@@ -24,7 +26,9 @@ struct ProxyFeature: Feature {
     static let socket = Setting("proxy.socket", preset: "/run/latchkey/proxy.sock")
     static let group = Setting("proxy.group", preset: "")
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("proxy") { table in
             table.flag("enabled", &configuration[Self.enabled])
             table.string("socket", &configuration[Self.socket], .absolutePath)

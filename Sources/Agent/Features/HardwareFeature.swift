@@ -3,7 +3,9 @@ import LocalAPI
 
 /// What becomes of an identity that came with the card of another board.
 struct HardwareFeature: Feature {
-    var needsVault: Bool { false }
+    init(_ host: Host) {}
+
+    static var needsVault: Bool { false }
 
     func addRoutes(to router: inout Router, of agent: Agent) {
         let answer = Schema.object(["identity": .string("what was done", choices: ["adopted", "discarded"])])

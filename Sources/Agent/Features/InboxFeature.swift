@@ -5,13 +5,15 @@ import Settings
 
 /// Standing subscriptions: messages that wait on the disk until a program reads them.
 struct InboxFeature: Feature {
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         configuration.inboxes = InboxSettings.read(from: &root)
     }
 
     func addRoutes(to router: inout Router, of agent: Agent) { agent.addInboxRoutes(to: &router) }
 
-    var statusMembers: [String: Schema] {
+    static var statusMembers: [String: Schema] {
         ["inboxes": .array(of: .inbox, "where there are any"), "inboxError": .problem]
     }
 
@@ -27,5 +29,5 @@ struct InboxFeature: Feature {
         }
     }
 
-    var events: [any ReportedEvent.Type] { [InboxEvent.self] }
+    static var events: [any ReportedEvent.Type] { [InboxEvent.self] }
 }

@@ -12,7 +12,9 @@ struct LocationFeature: Feature {
     static let maxAgeSeconds = Setting("location.max_age_seconds", preset: 60)
     static let waitSeconds = Setting("location.wait_seconds", preset: 10)
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("location") { table in
             table.choice(
                 "source", &configuration[Self.source], LocationFinder.Source.allCases.map { ($0.rawValue, $0.rawValue) }
@@ -54,7 +56,7 @@ struct LocationFeature: Feature {
         }
     }
 
-    var checks: [any HealthCheck] { [LocationCheck()] }
+    static var checks: [any HealthCheck] { [LocationCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         guard agent.location.source != .off else { return }
@@ -71,7 +73,7 @@ struct LocationFeature: Feature {
         .string("what says where the board is", choices: LocationFinder.Source.allCases.map(\.rawValue))
     }
 
-    var statusMembers: [String: Schema] {
+    static var statusMembers: [String: Schema] {
         [
             "location": .object(
                 [

@@ -6,16 +6,14 @@ import Settings
 /// The lock of users' sessions: by passcode, with or without a press of the board's button.
 struct LockFeature: Feature {
     static let needsButton = Setting("lock.needs_button", preset: false)
-    static let mpinAccount = Setting("lock.mpin_account", preset: "")
-    static let mpinUser = Setting("lock.mpin_user", preset: "")
     static let attempts = Setting("lock.attempts", preset: 10)
     static let delaySeconds = Setting("lock.delay_seconds", preset: 1)
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("lock") { table in
             table.flag("needs_button", &configuration[Self.needsButton])
-            table.string("mpin_account", &configuration[Self.mpinAccount], .any)
-            table.string("mpin_user", &configuration[Self.mpinUser], .any)
             table.integer("attempts", &configuration[Self.attempts], in: 1...100)
             table.integer("delay_seconds", &configuration[Self.delaySeconds], in: 0...900)
         }
@@ -25,11 +23,10 @@ struct LockFeature: Feature {
         router.addOfAccounts { agent.addLockRoutes(to: &$0) }
     }
 
-    var checks: [any HealthCheck] { [SessionLockCheck()] }
+    static var checks: [any HealthCheck] { [SessionLockCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         let lacksButton = agent.configuration[Self.needsButton] && agent.board.button == nil
-        let lacksMPin = await agent.lacksPersonForUnlocking()
         var names: [JSON] = []
         var isLeftOver = false
         for account in await agent.accounts.all {
@@ -39,7 +36,6 @@ struct LockFeature: Feature {
         }
         state.found["locks"] = [
             "users": .array(names), "leftOver": .bool(isLeftOver), "lacksButton": .bool(lacksButton),
-            "lacksMPin": .bool(lacksMPin),
         ]
     }
 
@@ -48,7 +44,7 @@ struct LockFeature: Feature {
         return [agent.restarting("session locks") { await agent.revokeLeftOverTokens(after: events) }]
     }
 
-    var statusMembers: [String: Schema] { ["user": .user] }
+    static var statusMembers: [String: Schema] { ["user": .user] }
 
     func status(of agent: Agent) async throws -> [String: JSON] {
         guard let lock = try await agent.link?.session.lockStatus() else { return [:] }

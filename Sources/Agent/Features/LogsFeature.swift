@@ -3,6 +3,8 @@ import LocalAPI
 
 /// What the agent logged lately, for the console and `latchkey logs`.
 struct LogsFeature: Feature {
+    init(_ host: Host) {}
+
     func addRoutes(to router: inout Router, of agent: Agent) {
         let entry = Schema.object(
             [

@@ -7,7 +7,9 @@ import Settings
 
 /// The broker and the outbox: publishing, receiving, and messages that the broker refuses.
 struct MessagesFeature: Feature {
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("broker") { table in
             table.string("account", &configuration.broker.account, .accountName)
             table.string("host", &configuration.broker.host, .hostOrEmpty)
@@ -47,7 +49,7 @@ struct MessagesFeature: Feature {
         agent.addOutboxRoutes(to: &router)
     }
 
-    var checks: [any HealthCheck] { [BrokerCheck(), OutboxCheck()] }
+    static var checks: [any HealthCheck] { [BrokerCheck(), OutboxCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         guard let link = await agent.brokerLink else { return }
@@ -63,7 +65,7 @@ struct MessagesFeature: Feature {
             oldestAge: status.outbox.oldest.map { state.now.timeIntervalSince($0) })
     }
 
-    var statusMembers: [String: Schema] { ["broker": .broker, "userBroker": .broker, "outbox": .outbox] }
+    static var statusMembers: [String: Schema] { ["broker": .broker, "userBroker": .broker, "outbox": .outbox] }
 
     func status(of agent: Agent) async throws -> [String: JSON] {
         guard let link = await agent.brokerLink else { return [:] }
@@ -84,5 +86,5 @@ struct MessagesFeature: Feature {
         return ["broker.account names \(agent.brokerAccount), an account that this board does not have"]
     }
 
-    var events: [any ReportedEvent.Type] { [MessengerEvent.self, OutboxEvent.self, MessageEvent.self] }
+    static var events: [any ReportedEvent.Type] { [MessengerEvent.self, OutboxEvent.self, MessageEvent.self] }
 }

@@ -22,10 +22,12 @@ final class MetricsFeature: Feature {
     }
     private let state = Mutex(ListenerState.idle)
 
-    /// The figures say that the vault is locked, while it is.
-    var needsVault: Bool { false }
+    init(_ host: Host) {}
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    /// The figures say that the vault is locked, while it is.
+    static var needsVault: Bool { false }
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("metrics") { table in
             table.string("listen", &configuration[Self.listen], .any)
             table.flag("beyond_loopback", &configuration[Self.beyondLoopback])
@@ -69,7 +71,7 @@ final class MetricsFeature: Feature {
         ]
     }
 
-    var checks: [any HealthCheck] { [MetricsListenerCheck()] }
+    static var checks: [any HealthCheck] { [MetricsListenerCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         let listen = agent.configuration[Self.listen]

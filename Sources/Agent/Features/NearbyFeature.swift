@@ -6,7 +6,9 @@ import Settings
 
 /// Nearby devices: letting them in with the user's session, consent, and the radio.
 struct NearbyFeature: Feature {
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("bluetooth") { table in
             table.choice(
                 "transport", &configuration.bluetooth.transport,
@@ -27,7 +29,7 @@ struct NearbyFeature: Feature {
 
     func addRoutes(to router: inout Router, of agent: Agent) { agent.addProximityRoutes(to: &router) }
 
-    var checks: [any HealthCheck] { [BluetoothCheck(), ConsentCheck()] }
+    static var checks: [any HealthCheck] { [BluetoothCheck(), ConsentCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
         let settings = agent.configuration.proximity
@@ -49,7 +51,7 @@ struct NearbyFeature: Feature {
         ]
     }
 
-    var statusMembers: [String: Schema] {
+    static var statusMembers: [String: Schema] {
         ["sharing": .boolean("whether the session is offered to devices nearby; missing where it is not")]
     }
 
@@ -57,5 +59,5 @@ struct NearbyFeature: Feature {
         await agent.nearby.isSharing ? ["sharing": true] : [:]
     }
 
-    var events: [any ReportedEvent.Type] { [ProximityEvent.self, SharingEvent.self] }
+    static var events: [any ReportedEvent.Type] { [ProximityEvent.self, SharingEvent.self] }
 }

@@ -6,6 +6,8 @@ import LocalAPI
 
 /// The network that this board is in, and whether its gateway is reachable.
 struct NetworkFeature: Feature {
+    init(_ host: Host) {}
+
     func services(of agent: Agent) -> [any Service] {
         let (changes, events) = (agent.network.monitor.changes.subscribe(), agent.events.subscribe())
         agent.network.start(at: agent.time.now)
@@ -20,7 +22,7 @@ struct NetworkFeature: Feature {
         state.network = agent.network.monitor.state
     }
 
-    var statusMembers: [String: Schema] {
+    static var statusMembers: [String: Schema] {
         [
             "network": .object(
                 [
@@ -59,5 +61,5 @@ struct NetworkFeature: Feature {
         return members
     }
 
-    var events: [any ReportedEvent.Type] { [NetworkEvent.self] }
+    static var events: [any ReportedEvent.Type] { [NetworkEvent.self] }
 }

@@ -5,7 +5,9 @@ import Settings
 struct OneTimePasswordFeature: Feature {
     static let askSeconds = Setting("otp.ask_seconds", preset: 0)
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("otp") { $0.integer("ask_seconds", &configuration[Self.askSeconds], in: 0...3600) }
     }
 }

@@ -4,6 +4,8 @@ import Prompts
 
 /// Prompts: the waiting questions to people are listed, answered and reported.
 struct PromptsFeature: Feature {
+    init(_ host: Host) {}
+
     func addRoutes(to router: inout Router, of agent: Agent) { agent.addPromptRoutes(to: &router) }
 
     func services(of agent: Agent) -> [any Service] {
@@ -11,5 +13,5 @@ struct PromptsFeature: Feature {
         return [agent.restarting("prompt events") { for await event in prompts { agent.report(event) } }]
     }
 
-    var events: [any ReportedEvent.Type] { [PromptEvent.self] }
+    static var events: [any ReportedEvent.Type] { [PromptEvent.self] }
 }

@@ -10,7 +10,9 @@ struct ServicesFeature: Feature {
     /// Locked while a group is read and written back whole.
     private let groupChange = AsyncMutex()
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("storage") { $0.flag("local", &configuration[Self.localStorage]) }
     }
 
@@ -24,7 +26,7 @@ struct ServicesFeature: Feature {
         }
     }
 
-    var events: [any ReportedEvent.Type] { [ItemEvent.self] }
+    static var events: [any ReportedEvent.Type] { [ItemEvent.self] }
 }
 
 extension Agent {

@@ -6,7 +6,9 @@ import Settings
 struct SigningFeature: Feature {
     static let lifetimeSeconds = Setting("signing.lifetime_seconds", preset: 300)
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("signing") { table in
             let range = BodySigning.lifetimes
             table.integer(

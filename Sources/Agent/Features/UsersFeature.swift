@@ -14,7 +14,9 @@ struct UsersFeature: Feature {
     static let pollSeconds = Setting("login.poll_seconds", preset: 5)
     static let pollLimit = Setting("login.poll_limit", preset: 6)
 
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("login") { table in
             table.choice(
                 "flow", &configuration[Self.flow], ["client-credentials", "password"].map { ($0, $0) })
@@ -35,7 +37,7 @@ struct UsersFeature: Feature {
         }
     }
 
-    var statusMembers: [String: Schema] { ["user": .user] }
+    static var statusMembers: [String: Schema] { ["user": .user] }
 
     func status(of agent: Agent) async throws -> [String: JSON] {
         guard let user = try await agent.link?.session.user() else { return [:] }

@@ -5,7 +5,9 @@ import Vault
 
 /// The keys that open the vault.
 struct VaultFeature: Feature {
-    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+    init(_ host: Host) {}
+
+    static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("vault") { table in
             table.choice("slot", &configuration.vault.slot, VaultSettings.Slot.allCases.map { ($0.rawValue, $0) })
             table.string("credential", &configuration.vault.credential, .plainName)
@@ -21,5 +23,5 @@ struct VaultFeature: Feature {
             ? ["the vault is opened by a development key file, which keeps nothing safe"] : []
     }
 
-    var events: [any ReportedEvent.Type] { [VaultEvent.self] }
+    static var events: [any ReportedEvent.Type] { [VaultEvent.self] }
 }

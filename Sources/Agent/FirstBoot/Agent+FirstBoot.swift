@@ -28,8 +28,8 @@ extension Agent {
     ///
     /// - Returns: whether it was taken.
     func take(_ gateway: GatewayConfiguration, of waiting: WaitingEnrollment) async throws -> Bool {
-        await accountChange.lock()
-        defer { accountChange.unlock() }
+        await host.accounts.change.lock()
+        defer { host.accounts.change.unlock() }
         guard try await !isEnrolled() else { return false }
         let note = try await change(noting: waiting, .taken)
         try await adopt(

@@ -200,7 +200,7 @@ struct FirstBootService: Sendable {
         while !Task.isCancelled, codes?.hasNext != true {
             do {
                 let content = try EnrollmentContent(parsing: waiting.content, of: place)
-                try await agent.checkRoom(for: .gateway)
+                try await agent.host.accounts.checkRoom(for: .gateway, ofKind: Gateways.kind)
                 let fetched: GatewayConfiguration
                 if let gateway { fetched = gateway } else { fetched = try await fetch(content) }
                 gateway = fetched

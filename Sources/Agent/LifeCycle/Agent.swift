@@ -7,7 +7,6 @@ import HTTPClient
 import LocalAPI
 import Logging
 import Messaging
-import OAuthAccounts
 import Prompts
 import Proximity
 import Synchronization
@@ -15,16 +14,10 @@ import Vault
 
 /// The agent: what its services share and the local API uses.
 public final actor Agent {
-    nonisolated let configuration: AgentConfiguration
-    nonisolated let vault: Vault
-    nonisolated let client: HTTPClient
+    nonisolated let host: Host
     nonisolated let gateways: Gateways
-    nonisolated let oauthAccounts: OAuthAccounts
-    nonisolated let mpinAccounts: MPinAccounts
-    nonisolated let time: BestKnownTime
     nonisolated let board: BoardParts
     nonisolated let network = NetworkWatch()
-    nonisolated let prompts = PromptDesk()
     nonisolated let nearby: Nearby
     nonisolated let browserLogIns = BrowserLogIns()
     nonisolated let console: ConsoleServer
@@ -36,7 +29,6 @@ public final actor Agent {
     nonisolated let grants = GrantBook()
     nonisolated let grantLog: GrantLog
     nonisolated let firstBoot = FirstBootState()
-    private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
     nonisolated let features: [any Feature]
@@ -44,9 +36,6 @@ public final actor Agent {
 
     /// The default account and all others.
     var accounts = AccountTable()
-    /// The account that commands mean where they name none.
-    var currentAccount = AccountName.gateway
-    nonisolated let accountChange = AsyncMutex()
     /// Why the default document could not be taken at the start.
     var defaultDocumentFault: Explanation?
     /// Telemetry messages that no account could take.
@@ -56,25 +45,14 @@ public final actor Agent {
 
     init(
         configuration: AgentConfiguration, vault: Vault, client: HTTPClient, gateways: Gateways, time: BestKnownTime,
-        board: BoardParts, logger: Logger, features: [any Feature] = Features.all
+        board: BoardParts, logger: Logger, features: [any Feature.Type] = Features.all
     ) {
-        self.configuration = configuration
-        self.vault = vault
-        self.client = client
+        let host = Host(settings: configuration, vault: vault, client: client, time: time, logger: logger)
+        self.host = host
         self.gateways = gateways
-        let reporter = EventReporter(logger)
-        self.reporter = reporter
-        oauthAccounts = OAuthAccounts(vault: vault, client: client) {
-            time.now
-        } onLogInNeeded: { name, error in
-            guard let name = AccountName(name) else { return }
-            reporter.report(AgentEvent(OAuthEvent.logInNeeded(error), of: name, at: time.now))
-        }
-        mpinAccounts = MPinAccounts(vault: vault, client: client) { time.now }
-        self.time = time
         self.board = board
         self.logger = logger
-        self.features = features
+        self.features = features.map { $0.init(host) }
         console = ConsoleServer(
             port: UInt16(configuration[ConsoleFeature.port]),
             idle: .seconds(60 * configuration[ConsoleFeature.idleMinutes]))
@@ -84,13 +62,24 @@ public final actor Agent {
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         brokers = configuration.brokers.map { [network] settings in
             NamedBroker(settings, policy: OutboxPolicy(configuration.outbox), network: network) { event in
-                reporter.report(AgentEvent(event, over: .named(settings.name), at: time.now))
+                host.report(event, over: .named(settings.name))
             }
         }
-        nearby = Nearby(configuration, deviceName: configuration.gateway.shownDeviceName, prompts: prompts) { error in
-            reporter.report(AgentEvent(SharingEvent.auditFailed(error), at: time.now))
+        nearby = Nearby(
+            configuration, deviceName: configuration.gateway.shownDeviceName, prompts: host.prompts
+        ) { error in
+            host.report(SharingEvent.auditFailed(error))
+        }
+        host.accounts.install(self.features.flatMap(\.accountKinds) + [GatewayKind(agent: self)]) { [unowned self] in
+            try await endingGrants(at: $0) { try await vault.commit($0) }
         }
     }
+
+    nonisolated var configuration: AgentConfiguration { host.settings }
+    nonisolated var vault: Vault { host.vault }
+    nonisolated var client: HTTPClient { host.client }
+    nonisolated var time: BestKnownTime { host.time }
+    nonisolated var prompts: PromptDesk { host.prompts }
 
     /// Why the last attempt to open the vault failed; `nil` unless the agent is in standby.
     nonisolated var vaultFault: VaultError? {
@@ -100,25 +89,18 @@ public final actor Agent {
 
     // MARK: Events
 
-    nonisolated var events: Broadcast<AgentEvent> { reporter.events }
+    nonisolated var events: Broadcast<AgentEvent> { host.events }
 
-    /// Reports an event to subscribers and the log.
-    nonisolated func report(_ event: AgentEvent) { reporter.report(event) }
+    nonisolated func report(_ event: AgentEvent) { host.report(event) }
 
-    /// Reports an event that happens now.
-    ///
-    /// - Parameters:
-    ///   - account: the account of the event; the default one for those of none.
-    ///   - ends: troubles of other rooms that it ends, beside those of its own.
     nonisolated func report(
         _ event: any ReportedEvent, of account: AccountName = .gateway, over connection: AgentEvent.Connection = .board,
         ends: Set<Trouble> = []
     ) {
-        report(AgentEvent(event, of: account, over: connection, ends: ends, at: time.now))
+        host.report(event, of: account, over: connection, ends: ends)
     }
 
-    /// The newest event that needs a person's attention, until another one ends it or a day has passed.
-    nonisolated var lastTrouble: AgentEvent? { reporter.newestTrouble(at: time.now) }
+    nonisolated var lastTrouble: AgentEvent? { host.lastTrouble }
 
     // MARK: At the gateway
 

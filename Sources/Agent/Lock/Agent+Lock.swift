@@ -22,7 +22,7 @@ extension Agent {
     nonisolated func lock(
         _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date? = nil
     ) async throws -> Bool {
-        try await checkConditions()
+        try checkButton()
         let changed = try await session.lock(by: passcode, loggedInAt: date)
         // Before the answer: whoever has it knows that no program gets the user's messages any more.
         for account in await accounts.all where account.session === session {
@@ -33,15 +33,12 @@ extension Agent {
 
     /// - Parameters:
     ///   - date: when the user logged in whose session is to be unlocked; `nil` for the one that is locked now.
-    ///   - answerers: who may give the PIN, if a login by M-Pin is required.
-    ///   - step: called with each question and answer.
     ///   - onWait: called when a press of the button is waited for.
     /// - Returns: whether this call has unlocked it.
-    /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, `MPinError`, what the vault throws
+    /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, what the vault throws
     nonisolated func unlock(
         _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date? = nil,
-        answerers: PromptQuestion.Answerers = .operators,
-        step: @escaping @Sendable (LocalEvent) -> Void = { _ in }, onWait: @Sendable () -> Void = {}
+        onWait: @Sendable () -> Void = {}
     ) async throws -> Bool {
         let current = try await session.lockStatus()?.loggedInAt
         guard let date = date ?? current else { return false }
@@ -52,20 +49,11 @@ extension Agent {
             try checkButton()
             try await awaitPress(onWait)
         }
-        if let person = try await personForUnlocking() {
-            _ = try await logInByMPinPrompted(person, MPinWish(), answerers: answerers, step: step)
-        }
         return try await session.unlock(by: passcode, configuration.unlockPolicy, loggedInAt: date)
     }
 
-    /// Checks that what unlocking takes can be had, so that nothing is locked for good.
+    /// Checks that what unlocking requires is there, so that nothing is locked for good.
     ///
-    /// - Throws: ``SessionLockError/noButton``, ``MPinPromptError/noUserForUnlocking(account:user:)``
-    private nonisolated func checkConditions() async throws {
-        try checkButton()
-        _ = try await personForUnlocking()
-    }
-
     /// - Throws: ``SessionLockError/noButton``
     private nonisolated func checkButton() throws {
         guard !configuration[LockFeature.needsButton] || board.button != nil else { throw SessionLockError.noButton }
@@ -92,7 +80,7 @@ extension Agent {
         _ session: GatewaySession, answerers: PromptQuestion.Answerers, step: @escaping @Sendable (LocalEvent) -> Void
     ) async throws -> Bool {
         guard try await session.lockStatus() == nil else { return false }
-        try await checkConditions()
+        try checkButton()
         try await session.requireLockable()
         guard let user = try await session.user() else { throw GatewayError.userRequired }
         let name = DisplayText.clean(user.userName ?? "the user")
@@ -118,7 +106,7 @@ extension Agent {
             do {
                 return .right(
                     try await self.unlockAfterWait(
-                        session, by: try Passcode(answer), loggedInAt: lock.loggedInAt, answerers, step: step))
+                        session, by: try Passcode(answer), loggedInAt: lock.loggedInAt, step: step))
             } catch let error as SessionLockError {
                 switch error {
                 // The prompt itself says how many attempts are left.
@@ -131,7 +119,7 @@ extension Agent {
     }
 
     private nonisolated func unlockAfterWait(
-        _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date, _ answerers: PromptQuestion.Answerers,
+        _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date,
         step: @escaping @Sendable (LocalEvent) -> Void
     ) async throws -> Bool {
         @Sendable func askPress() {
@@ -140,14 +128,14 @@ extension Agent {
         let wait: Int
         do {
             return try await unlock(
-                session, by: passcode, loggedInAt: date, answerers: answerers, step: step, onWait: askPress)
+                session, by: passcode, loggedInAt: date, onWait: askPress)
         } catch SessionLockError.tooSoon(let seconds) {
             guard seconds <= Self.longestWait else { throw SessionLockError.tooSoon(seconds: seconds) }
             wait = seconds
         }
         try await Task.sleep(for: .seconds(wait))
         return try await unlock(
-            session, by: passcode, loggedInAt: date, answerers: answerers, step: step, onWait: askPress)
+            session, by: passcode, loggedInAt: date, onWait: askPress)
     }
 
     private nonisolated func askPasscode<Value: Sendable>(

@@ -6,7 +6,7 @@ enum MPinEvent: ReportedEvent {
     /// The back end has given the user an identity, or a new one.
     case didStartRegistration(user: String, MPinUserState)
     case didRegister(user: String)
-    case didLogIn(user: String, by: MPinLogInWay)
+    case didLogIn(user: String, by: MPinLoginWay)
     case didFailToLogIn(user: String, MPinError)
     /// The PIN was wrong too often; the token is gone.
     case didBlock(user: String)
@@ -28,7 +28,7 @@ enum MPinEvent: ReportedEvent {
         [
             "user": .mpinUserID,
             "state": .string("where the user stands", choices: MPinUserState.allCases.map(\.rawValue)),
-            "way": .string("what the login was for", choices: MPinLogInWay.allCases.map(\.rawValue)),
+            "way": .string("what the login was for", choices: MPinLoginWay.allCases.map(\.rawValue)),
         ]
     }
 
@@ -50,14 +50,4 @@ enum MPinEvent: ReportedEvent {
         case .didDelete(let user): EventReport("mpin.user-did-delete", .notable, nil, ["user": .string(user)])
         }
     }
-}
-
-/// What a login by M-Pin is for.
-enum MPinLogInWay: String, Sendable, CaseIterable {
-    case login
-    case oneTimePassword = "otp"
-    /// In a browser that shows a number or a code.
-    case accessNumber = "access-number"
-    /// For an authorization code.
-    case multiFactor = "mfa"
 }

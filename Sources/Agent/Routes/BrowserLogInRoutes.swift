@@ -21,31 +21,12 @@ extension Agent {
                         "of this machine, where the caller waits for the browser; used where browsers are led to the "
                             + "loopback interface without a port", in: 1...65535),
                     "picture": .boolean("true: also a QR code of the address, for a phone"),
-                    "scope": Self.logInScope,
+                    "scope": .logInScope,
                 ], answer: Self.begunSchema)
         ) { request in
-            let body = try RequestBody(request)
-            let port = try body.optionalInteger("loopbackPort", in: 1...65535).map(UInt16.init)
-            if let account = try await self.oauthAccount(of: request) {
-                let ours = ["provider", "page", "list", "picture"]
-                if let member = ours.first(where: { body[$0] ?? .null != .null }) {
-                    throw AgentError.onlyAtGateway(member)
-                }
-                let scope = try body.optionalString("scope")
-                return .json(try await self.beginBrowser(at: account, scope: scope, loopbackPort: port))
-            }
-            try body.refuseScope()
-            var choice = BrowserLogIns.Choice(
-                provider: try body.optionalString("provider"), isPage: try body.bool("page", default: false),
-                isList: try body.bool("list", default: false), loopbackPort: port)
-            if choice.isPage {
-                guard self.configuration[UsersFeature.page] else { throw AgentError.pageNotEnabled }
-                choice.provider = nil
-            }
-            let begun = try await self.browserLogIns.begin(choice, at: try await self.account(of: request).session)
-            guard try body.bool("picture", default: false), let url = begun["url"]?.string else { return .json(begun) }
+            let name = try request.accountName()
             return .json(
-                .object(begun.object?.merging(["picture": try QRCode(url).json(of: url)]) { own, _ in own } ?? [:]))
+                try await self.host.accounts.ability(\.browsers, of: name).begin(try RequestBody(request), at: name))
         }
         router.on(
             "POST", "/v1/login/browser/{id}", needs: .operate,
@@ -59,31 +40,10 @@ extension Agent {
                     "hand": .boolean("with poll, true: hand the code over in place of logging in"),
                 ], answer: Self.endedSchema)
         ) { request in
-            let body = try RequestBody(request)
-            if let account = try await self.oauthAccount(of: request) {
-                _ = try await account.endBrowser(request.parameters["id"] ?? "", answer: try body.string("answer"))
-                return .json(await self.user(of: account))
-            }
-            let session = try await self.account(of: request).session
-            let id = request.parameters["id"] ?? ""
-            if try body.bool("poll", default: false) {
-                guard let code = try await self.browserLogIns.poll(id, at: session) else {
-                    return .json(["loggedIn": false])
-                }
-                let (value, state) = (code.value.exposedText(), code.state.exposedText())
-                if try body.bool("hand", default: false) {
-                    return .json(["loggedIn": false, "code": .string(value), "state": .string(state)])
-                }
-                return .json(
-                    try await self.browserLogIns.end(id, by: .code(value, state: state), at: session)
-                        .json(at: self.time.now))
-            }
-            let completion: BrowserLogIns.Completion =
-                if let code = try body.optionalString("code") { .code(code, state: try body.string("state")) } else {
-                    .answer(try body.string("answer"))
-                }
+            let (name, id) = (try request.accountName(), request.parameters["id"] ?? "")
             return .json(
-                try await self.browserLogIns.end(id, by: completion, at: session).json(at: self.time.now))
+                try await self.host.accounts.ability(\.browsers, of: name).end(
+                    id, try RequestBody(request), at: name))
         }
         router.on(
             "DELETE", "/v1/login/browser/{id}", needs: .operate,
@@ -91,12 +51,8 @@ extension Agent {
                 "Give up a login that was begun",
                 answer: .object(["canceled": .string("the login's id")], required: ["canceled"]))
         ) { request in
-            let id = request.parameters["id"] ?? ""
-            if let account = try await self.oauthAccount(of: request) {
-                try await account.cancelBrowser(id)
-            } else {
-                try await self.browserLogIns.cancel(id, at: try await self.account(of: request).session)
-            }
+            let (name, id) = (try request.accountName(), request.parameters["id"] ?? "")
+            try await self.host.accounts.ability(\.browsers, of: name).cancel(id, at: name)
             return .json(["canceled": .string(id)])
         }
     }
@@ -142,5 +98,14 @@ extension QRCode {
     /// The code as data: its text, and images for a display or a web page.
     func json(of text: String) -> JSON {
         ["text": .string(text), "svg": .string(svg), "png": .string(Base64.encode(png(scale: 4)))]
+    }
+}
+
+extension RequestBody {
+    /// Where a program of this machine waits for the browser.
+    ///
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    func loopbackPort() throws(AgentError) -> UInt16? {
+        try optionalInteger("loopbackPort", in: 1...65535).map { UInt16($0) }
     }
 }

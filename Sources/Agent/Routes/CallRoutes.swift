@@ -2,7 +2,6 @@ import Gateway
 import Groundwork
 import HTTPClient
 import LocalAPI
-import OAuthAccounts
 import Prompts
 
 /// Calls of APIs for local programs.
@@ -28,19 +27,8 @@ extension Agent {
                 body: CallRequest.members, required: ["method", "path"],
                 answer: .object(head.merging(whole) { own, _ in own }, required: required.union(["body"])))
         ) { request in
-            let asked = try await self.asked(by: request)
-            if let account = try await self.oauthAccount(of: request) {
-                try request.checkMayOperate()
-                let response = try await account.answer(to: asked)
-                try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
-                return .json(.object(response.wholeReport(as: nil)))
-            }
-            let permit = try await self.permit(request, asked)
-            return try await permit.run(of: self.grants) {
-                let (response, principal) = try await self.answer(to: asked, by: permit, for: request.peer.uid)
-                try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
-                return .json(.object(response.wholeReport(as: principal)))
-            }
+            let (asked, name) = (try await self.asked(by: request), try request.accountName())
+            return try await self.host.accounts.ability(\.calls, of: name).answer(asked, at: name, for: request)
         }
         router.on(
             "POST", "/v1/call/stream", needs: .call,
@@ -59,31 +47,8 @@ extension Agent {
                     "end": .object(["bytes": .integer("of the answer's body")], required: ["bytes"]),
                 ], hasFrames: true)
         ) { request in
-            let asked = try await self.asked(by: request)
-            if let account = try await self.oauthAccount(of: request) {
-                try request.checkMayOperate()
-                let answer = try await account.answer(to: asked)
-                try asked.checkType(ofAnswer: answer.status, answer.headers, isEmpty: answer.body.isEmpty)
-                return .stream { try await answer.write(to: $0) }
-            }
-            let permit = try await self.permit(request, asked)
-            let exchange = CallExchange(
-                asked: asked, permit: permit, uploads: self.uploads, prompts: self.prompts, uid: request.peer.uid)
-            return .stream { writer in try await permit.run(of: self.grants) { try await exchange.run(writer) } }
-        }
-    }
-
-    /// - Returns: the answer, and in whose name it was asked for; `nil` for a public call.
-    private nonisolated func answer(
-        to asked: CallRequest, by permit: Permit, for uid: UInt32
-    ) async throws -> (HTTPResponse, Principal?) {
-        let session = permit.link.session
-        guard !asked.call.isPublic else { return (try await session.call(asked.call), nil) }
-        return try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in
-            var call = asked.call
-            (call.principal, call.loggedInAt) = (principal, permit.loggedInAt)
-            call.passwordAsker = asked.asker(at: self.prompts, uid: uid)
-            return (try await session.call(call), principal)
+            let (asked, name) = (try await self.asked(by: request), try request.accountName())
+            return try await self.host.accounts.ability(\.calls, of: name).stream(asked, at: name, for: request)
         }
     }
 
@@ -101,6 +66,40 @@ extension Agent {
                 return .json(["taken": false])
             }
             return .json(["taken": .bool(await feed.send(request.body))])
+        }
+    }
+}
+
+extension GatewayKind: AccountCalls {
+    func answer(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws -> LocalResponse {
+        let permit = try await agent.permit(request, asked)
+        return try await permit.run(of: agent.grants) {
+            let (response, principal) = try await self.answer(to: asked, by: permit, for: request.peer.uid)
+            try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
+            return .json(.object(response.wholeReport(as: principal)))
+        }
+    }
+
+    func stream(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws -> LocalResponse {
+        let permit = try await agent.permit(request, asked)
+        let exchange = CallExchange(
+            asked: asked, permit: permit, uploads: agent.uploads, prompts: agent.prompts, uid: request.peer.uid)
+        return .stream { [grants = agent.grants] writer in
+            try await permit.run(of: grants) { try await exchange.run(writer) }
+        }
+    }
+
+    /// - Returns: the answer, and in whose name it was asked for; `nil` for a public call.
+    private func answer(
+        to asked: CallRequest, by permit: Permit, for uid: UInt32
+    ) async throws -> (HTTPResponse, Principal?) {
+        let session = permit.link.session
+        guard !asked.call.isPublic else { return (try await session.call(asked.call), nil) }
+        return try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in
+            var call = asked.call
+            (call.principal, call.loggedInAt) = (principal, permit.loggedInAt)
+            call.passwordAsker = asked.asker(at: agent.prompts, uid: uid)
+            return (try await session.call(call), principal)
         }
     }
 }
@@ -178,24 +177,9 @@ extension StreamWriter {
     }
 }
 
-extension OAuthAccount {
-    /// - Throws: ``AgentError/badRequest(member:fault:)`` and what a call throws
-    fileprivate func answer(to asked: CallRequest) async throws -> HTTPResponse {
-        let refused = [
-            ("as", asked.principal != nil), ("upload", asked.uploadLength != nil),
-            ("timeoutSeconds", asked.call.timeout != nil), ("sign", asked.signing != nil),
-            ("public", asked.call.isPublic),
-        ]
-        if let (member, _) = refused.first(where: \.1) { throw AgentError.onlyAtGateway(member) }
-        let call = asked.call
-        return try await self.call(
-            call.method, call.path, headers: call.headers, body: call.body, scope: call.scope)
-    }
-}
-
 extension HTTPResponse {
     /// Answers a call that is followed in pieces.
-    fileprivate func write(to writer: StreamWriter) async throws {
+    func write(to writer: StreamWriter) async throws {
         let head = Self.report(status, headers, nil, as: nil)
         guard await writer.send(LocalEvent(name: "response", data: .object(head))) else { return }
         if !body.isEmpty { guard await writer.send(piece: body) else { return } }
@@ -217,7 +201,7 @@ extension HTTPResponse {
         return members
     }
 
-    fileprivate func wholeReport(as principal: Principal?) -> [String: JSON] {
+    func wholeReport(as principal: Principal?) -> [String: JSON] {
         let refusal = principal == nil ? nil : CallAnswer(self).meaning
         var members = Self.report(status, headers, refusal, as: principal)
         members["body"] = .string(Base64.encode(body))

@@ -7,7 +7,7 @@ import Proximity
 extension Schema {
     static var agentEvents: [String: Schema] {
         var families: [String: [String: Schema]] = [:]
-        for type in Features.all.flatMap(\.events) {
+        for type in Features.all.flatMap({ $0.events }) {
             for family in Set(type.meanings.keys.map { String($0.prefix { $0 != "." }) }) {
                 families[family, default: common].merge(type.details) { _, own in own }
             }

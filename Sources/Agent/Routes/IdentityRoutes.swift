@@ -20,7 +20,7 @@ extension Agent {
             let body = try RequestBody(request)
             let account = try request.accountName()
             // Checked before the URL is used, because it works only once. Whose it is, only the document says for sure.
-            try await self.checkRoom(for: account)
+            try await self.host.accounts.checkRoom(for: account, ofKind: Gateways.kind)
             let registers = try body.bool("register", default: self.configuration.registersByItself)
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {

@@ -1,55 +1,45 @@
 import Cryptography
-import Gateway
 import Groundwork
 import LocalAPI
 import Prompts
 
-/// Login by a password that a prompt asks for.
-extension Agent {
-    private static let attempts = 3
+extension Host {
     /// How long each attempt may take: the user may have to be fetched.
     private static let patience = Duration.seconds(180)
 
-    /// The prompt exists for as long as its events are read.
-    nonisolated func logInPrompted(
-        as userName: String, answerers: PromptQuestion.Answerers, at session: GatewaySession
-    ) -> AsyncThrowingStream<LocalEvent, any Error> {
-        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-            @Sendable func step(_ event: PromptEvent) {
-                let report = event.report
-                continuation.yield(LocalEvent(name: report.name, data: .object(report.fields)))
+    /// Logs a user in by a secret that a prompt asks for. The prompt exists for as long as its events are read.
+    ///
+    /// - Throws: why no secret could be used now
+    func logInPrompted(
+        by users: any AccountUsers, userName: String, answerers: PromptQuestion.Answerers, at name: AccountName
+    ) async throws -> AsyncThrowingStream<LocalEvent, any Error> {
+        let question = try await users.question(for: userName, at: name, answerers: answerers)
+        return LocalEvent.steps("logged-in") { step in
+            @Sendable func tell(_ event: PromptEvent) {
+                step(LocalEvent(name: event.report.name, data: .object(event.report.fields)))
             }
-            let question = PromptQuestion(
-                .password, "Password of \(DisplayText.clean(userName))", answerers: answerers,
-                attempts: Self.attempts, about: .account(userName: userName))
-            let logIn = Task {
+            return try await self.prompts.ask(question, patience: Self.patience) {
+                tell(.asked($0))
+            } check: { answer, prompt, answerer in
+                tell(.answered(prompt, by: answerer))
+                guard case .text(let secret) = answer else { throw CancellationError() }
                 do {
-                    let user = try await prompts.ask(question, patience: Self.patience) {
-                        step(.asked($0))
-                    } check: { answer, prompt, answerer in
-                        step(.answered(prompt, by: answerer))
-                        return try await session.judge(answer, of: userName)
-                    }
-                    continuation.yield(LocalEvent(name: "logged-in", data: user.json(at: time.now)))
-                    continuation.finish()
+                    return .right(try await users.logIn(userName, secret, scope: nil, at: name))
                 } catch {
-                    continuation.finish(throwing: error)
+                    // Any other failure would occur with every secret.
+                    guard let fault = users.faultOfSecret(error) else { throw error }
+                    return .wrong(error, fault: fault)
                 }
             }
-            continuation.onTermination = { _ in logIn.cancel() }
         }
     }
 }
 
-extension GatewaySession {
-    /// Tries the password. A wrong one may be entered again; any other failure would occur with every password.
-    fileprivate func judge(_ answer: PromptAnswer, of userName: String) async throws -> PromptVerdict<UserStatus> {
-        guard case .text(let password) = answer else { throw CancellationError() }
-        do {
-            return .right(try await logIn(userName: userName, password: password))
-        } catch let error as GatewayError {
-            guard case .refused(let refusal) = error, refusal.meaning == .userCredentialsInvalid else { throw error }
-            return .wrong(error, fault: error.message)
-        }
+extension PromptQuestion {
+    /// A question for a password, which may be corrected twice.
+    static func password(of userName: String, _ answerers: Answerers) -> PromptQuestion {
+        PromptQuestion(
+            .password, "Password of \(DisplayText.clean(userName))", answerers: answerers, attempts: 3,
+            about: .account(userName: userName))
     }
 }

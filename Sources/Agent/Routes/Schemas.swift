@@ -92,7 +92,7 @@ extension Schema {
     }
 
     /// The status, to which each feature contributes its members.
-    static func status(of features: [any Feature]) -> Schema {
+    static func status(of features: [any Feature.Type]) -> Schema {
         let members = features.reduce(into: [:]) { all, feature in
             all.merge(feature.statusMembers) { _, later in later }
         }

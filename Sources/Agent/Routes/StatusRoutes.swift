@@ -13,7 +13,8 @@ extension Agent {
         router.on(
             "GET", "/v1/status", needs: .read,
             .init(
-                "Registration, certificate, token, broker, outbox, sensors", answer: .status(of: self.features))
+                "Registration, certificate, token, broker, outbox, sensors",
+                answer: .status(of: self.features.map { type(of: $0) }))
         ) { _ in
             .json(try await self.statusReport())
         }

@@ -21,27 +21,19 @@ extension Agent {
             .init("A valid access token of the user or the device", query: parameters, answer: answer)
         ) { request in
             try self.admit(request)
-            if let account = try await self.oauthAccount(of: request) {
-                try request.checkMayOperate()
-                guard request.query["as"] == nil else { throw AgentError.onlyAtGateway("as") }
-                return .json(try await account.token(scope: request.query["scope"]).json)
-            }
-            let (principal, scope) = (try Principal(request.query["as"]), request.query["scope"])
-            let permit = try await self.permit(request, tokenAs: principal, scope: scope)
-            return try await permit.run(of: self.grants) {
-                try await self.token(by: permit, scope: scope)
-            }
+            let name = try request.accountName()
+            return try await self.host.accounts.ability(\.tokens, of: name).token(
+                of: request.query["as"], scope: request.query["scope"], refreshing: false, at: name, for: request)
         }
         router.on(
             "POST", "/v1/token/refresh", needs: .operate,
             .init("A new access token, though the old one may be valid", body: parameters, answer: answer)
         ) { request in
             let body = try RequestBody(request)
-            let (principal, scope) = (try Principal(body.optionalString("as")), try body.optionalString("scope"))
-            let permit = try await self.permit(request, tokenAs: principal, scope: scope)
-            return try await permit.run(of: self.grants) {
-                try await self.token(by: permit, scope: scope, refreshing: true)
-            }
+            let name = try request.accountName()
+            return try await self.host.accounts.ability(\.tokens, of: name).token(
+                of: try body.optionalString("as"), scope: try body.optionalString("scope"), refreshing: true, at: name,
+                for: request)
         }
         router.on(
             "DELETE", "/v1/token", needs: .operate,
@@ -53,9 +45,20 @@ extension Agent {
             return .json(["revoked": true])
         }
     }
+}
 
-    private nonisolated func token(
-        by permit: Permit, scope: String?, refreshing: Bool = false
+extension GatewayKind: AccountTokens {
+    func token(
+        of principal: String?, scope: String?, refreshing: Bool, at name: AccountName, for request: LocalRequest
+    ) async throws -> LocalResponse {
+        let permit = try await agent.permit(request, tokenAs: try Principal(principal), scope: scope)
+        return try await permit.run(of: agent.grants) {
+            try await self.token(by: permit, scope: scope, refreshing: refreshing)
+        }
+    }
+
+    private func token(
+        by permit: Permit, scope: String?, refreshing: Bool
     ) async throws -> LocalResponse {
         let session = permit.link.session
         return try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in

@@ -14,8 +14,8 @@ extension Agent {
             "GET", "/v1/user", needs: .read,
             .init("Who is logged in, and whose token calls use", answer: Self.authenticationSchema)
         ) { request in
-            if let account = try await self.oauthAccount(of: request) { return .json(await self.user(of: account)) }
-            return .json(try await self.authentication(at: try await self.account(of: request).session))
+            let name = try request.accountName()
+            return .json(try await self.host.accounts.ability(\.users, of: name).user(at: name))
         }
         router.on(
             "GET", "/v1/user/info", needs: .operate,
@@ -23,8 +23,8 @@ extension Agent {
                 "The profile of the user who is logged in, from the gateway",
                 answer: Schema.openObject("the claims of OpenID Connect that the gateway releases").asSensitive)
         ) { request in
-            if let account = try await self.oauthAccount(of: request) { return .json(try await account.userInfo()) }
-            return .json(try await self.account(of: request).session.userInfo())
+            let name = try request.accountName()
+            return .json(try await self.host.accounts.ability(\.users, of: name).profile(at: name))
         }
         router.on(
             "GET", "/v1/user/profile", needs: .operate,
@@ -55,22 +55,17 @@ extension Agent {
                 "Log in by user name and password; registers a board that is not registered",
                 body: [
                     "userName": .string("as the gateway knows it"),
-                    "password": Schema.string("it is not kept").asSensitive, "scope": Self.logInScope,
+                    "password": Schema.string("or the PIN, at an M-Pin back end; it is not kept").asSensitive,
+                    "scope": .logInScope,
                 ],
                 required: ["userName", "password"], answer: .user)
         ) { request in
             let body = try RequestBody(request)
             let password = SecretBytes(utf8: try body.string("password"))
-            if let account = try await self.oauthAccount(of: request) {
-                _ = try await account.logIn(
-                    userName: try body.string("userName"), password: password,
-                    scope: try body.optionalString("scope"))
-                return .json(await self.user(of: account))
-            }
-            try body.refuseScope()
+            let name = try request.accountName()
             return .json(
-                try await self.account(of: request).session
-                    .logIn(userName: try body.string("userName"), password: password).json(at: self.time.now))
+                try await self.host.accounts.ability(\.users, of: name).logIn(
+                    try body.string("userName"), password, scope: try body.optionalString("scope"), at: name))
         }
         router.on(
             "POST", "/v1/login/prompted", needs: .operate,
@@ -85,16 +80,11 @@ extension Agent {
                 events: ["prompt.*": .promptStep, "logged-in": .user])
         ) { request in
             let body = try RequestBody(request)
-            try await self.account(of: request).session.requireUnlocked()
-            let answerers = try body.optionalString("answerers") ?? "operators"
-            guard ["operators", "user"].contains(answerers) else {
-                throw AgentError.badRequest(member: "answerers", fault: "is neither operators nor user")
-            }
+            let name = try request.accountName()
             return .events(
-                self.logInPrompted(
-                    as: try body.string("userName"),
-                    answerers: answerers == "user" ? .user(uid: request.peer.uid) : .operators,
-                    at: try await self.account(of: request).session))
+                try await self.host.logInPrompted(
+                    by: try await self.host.accounts.ability(\.users, of: name),
+                    userName: try body.string("userName"), answerers: try body.answerers(of: request), at: name))
         }
         router.on(
             "POST", "/v1/login/nearby", needs: .operate,
@@ -131,33 +121,11 @@ extension Agent {
                 ], answer: .user)
         ) { request in
             let body = try RequestBody(request)
-            let (force, allPrograms) = (
-                try body.bool("force", default: !self.configuration[UsersFeature.keepUserOnError]),
-                try body.optionalBool("allPrograms")
-            )
-            if let account = try await self.oauthAccount(of: request) {
-                guard allPrograms == nil else { throw AgentError.onlyAtGateway("allPrograms") }
-                try await account.requireSession()
-                let user = try await account.logOut(force: force)
-                return .json(["loggedIn": false, "userName": user?.name.map(JSON.string) ?? .null])
-            }
-            let session = try await self.account(of: request).session
-            let name = try await session.user()?.userName
-            try await session.logOut(force: force, allPrograms: allPrograms)
-            return .json(["loggedIn": false, "userName": name.map(JSON.string) ?? .null])
+            let name = try request.accountName()
+            return .json(
+                try await self.host.accounts.ability(\.users, of: name).logOut(
+                    force: try body.optionalBool("force"), allPrograms: try body.optionalBool("allPrograms"), at: name))
         }
-    }
-
-    /// Who is logged in, whether calls can be made at all, and in whose name (MAG 13.1).
-    private nonisolated func authentication(at session: GatewaySession) async throws -> JSON {
-        let user = try await session.user()
-        let lock = try await session.lockStatus()
-        var members =
-            lock?.json(configuration.unlockPolicy).object ?? user?.json(at: time.now).object ?? ["loggedIn": false]
-        members["status"] = .string(
-            lock != nil ? "locked" : Authentication(try await session.status()).rawValue)
-        members["flow"] = .string(configuration[UsersFeature.flow])
-        return .object(members)
     }
 
     private static var authenticationSchema: Schema {

@@ -58,7 +58,7 @@ extension AgentConfiguration {
     }
 
     /// - Parameter features: each reads its own tables.
-    init(toml: String, path: String, of features: [any Feature]) throws(ConfigurationError) {
+    init(toml: String, path: String, of features: [any Feature.Type]) throws(ConfigurationError) {
         self.init()
         var root = SettingsTable(try Self.parse(toml, path: path))
         try read(&root, path: path, of: features)
@@ -72,7 +72,7 @@ extension AgentConfiguration {
         }
     }
 
-    private mutating func read(_ root: inout SettingsTable, path: String, of features: [any Feature])
+    private mutating func read(_ root: inout SettingsTable, path: String, of features: [any Feature.Type])
         throws(ConfigurationError)
     {
         for feature in features { feature.readSettings(from: &root, into: &self) }

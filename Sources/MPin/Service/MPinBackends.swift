@@ -13,7 +13,7 @@ public actor MPinBackends {
     private let vault: Vault
     private let client: HTTPClient
     private let clock: @Sendable () -> Date
-    private let opened = OpenedOnce<MPinBackend>()
+    private let opened = OpenedOnce<MPinAccount>()
 
     public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
         self.vault = vault
@@ -36,18 +36,21 @@ public actor MPinBackends {
     ///
     /// - Returns: `nil` if there is no such account.
     /// - Throws: ``MPinError/recordInvalid(account:)``, ``MPinError/storage(_:)``
-    public func backend(_ name: String) async throws -> MPinBackend? {
+    public func account(_ name: String) async throws -> MPinAccount? {
         try await opened.value(name) { try await open(name) }
     }
 
-    private func open(_ name: String) async throws -> MPinBackend? {
+    /// The back end of an account.
+    public func backend(_ name: String) async throws -> MPinBackend? { try await account(name)?.backend }
+
+    private func open(_ name: String) async throws -> MPinAccount? {
         guard let record = try await stored({ try await vault.record(Self.configuration(name)) }) else { return nil }
         guard let document = try? JSON(parsing: record.content.exposed()),
             let configuration = try? MPinConfiguration(document)
         else { throw MPinError.recordInvalid(account: name) }
         let backend = made(name, configuration)
         try await backend.open()
-        return backend
+        return MPinAccount(backend)
     }
 
     private func made(_ name: String, _ configuration: MPinConfiguration) -> MPinBackend {
@@ -74,14 +77,14 @@ public actor MPinBackends {
             ])
         }
         killPoint("mpin-account-committed")
-        opened.keep(backend, name)
+        opened.keep(MPinAccount(backend), name)
         return backend
     }
 
     /// Removes an account with all its users, even if it cannot be read. The back end is not asked.
     public func remove(_ name: String) async throws {
-        try await opened.remove(name) { backend in
-            await backend.close()
+        try await opened.remove(name) { account in
+            await account.backend.close()
         } erasing: {
             killPoint("mpin-removal-begun")
             try await stored {

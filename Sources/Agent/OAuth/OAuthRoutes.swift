@@ -7,8 +7,8 @@ import OAuthAccounts
 import Proximity
 
 /// What only accounts at OAuth servers have.
-extension Agent {
-    nonisolated func addOAuthAccountRoutes(to router: inout Router) {
+extension OAuthFeature {
+    func addRoutes(to router: inout Router) {
         router.on(
             "POST", "/v1/accounts", needs: .operate,
             .init(
@@ -17,10 +17,12 @@ extension Agent {
         ) { request in
             let body = try RequestBody(request)
             guard let name = AccountName(try body.string("name")) else { throw AccountError.nameInvalid }
-            let account = try await self.addOAuthAccount(
-                name, try body.serverConfiguration(),
-                registration: try body.registration(named: self.deviceName))
-            return .json(try await self.report(of: account, named: name))
+            let server = try body.serverConfiguration()
+            let registration = try body.registration(named: self.host.settings.gateway.shownDeviceName)
+            try await self.host.accounts.add(name, ofKind: self.kind.name) {
+                _ = try await self.kind.servers.add(name.text, server, registration: registration)
+            }
+            return .json(try await self.host.accounts.report(name))
         }
         let path = "/v1/accounts/{account}"
         let scope = ["scope": Schema.string("with blanks between; without it, the account's own")]
@@ -30,7 +32,7 @@ extension Agent {
                 "A valid access token for a scope", path: ["account": .accountName], body: scope, answer: .accessToken)
         ) { request in
             let scope = try RequestBody(request).optionalString("scope")
-            return .json(try await self.requiredOAuthAccount(of: request).token(scope: scope).json)
+            return .json(try await self.kind.account(try request.accountName()).token(scope: scope).json)
         }
         router.on(
             "POST", "\(path)/introspect", needs: .operate,
@@ -39,7 +41,7 @@ extension Agent {
                 answer: Schema.openObject("the server's answer; active says whether the token is valid").asSensitive)
         ) { request in
             let scope = try RequestBody(request).optionalString("scope")
-            return .json(try await self.requiredOAuthAccount(of: request).introspect(scope: scope))
+            return .json(try await self.kind.account(try request.accountName()).introspect(scope: scope))
         }
         router.on(
             "POST", "\(path)/login/assertion", needs: .operate,
@@ -50,10 +52,10 @@ extension Agent {
                 ]) { own, _ in own }, required: ["assertion"], answer: .user)
         ) { request in
             let body = try RequestBody(request)
-            let account = try await self.requiredOAuthAccount(of: request)
+            let account = try await self.kind.account(try request.accountName())
             _ = try await account.logIn(
                 assertion: SecretBytes(utf8: try body.string("assertion")), scope: try body.optionalString("scope"))
-            return .json(await self.user(of: account))
+            return .json(await self.kind.user(of: account))
         }
         router.on(
             "POST", "\(path)/login/device", needs: .operate,
@@ -65,15 +67,12 @@ extension Agent {
             let body = try RequestBody(request)
             return .events(
                 self.logInByDeviceCode(
-                    at: try await self.requiredOAuthAccount(of: request), scope: try body.optionalString("scope"),
+                    at: try await self.kind.account(try request.accountName()), scope: try body.optionalString("scope"),
                     hasPicture: try body.bool("picture", default: false)))
         }
     }
 
-    /// A member of the logins that gateways have too.
-    static var logInScope: Schema { .string("at an OAuth server: another than the account's, with blanks between") }
-
-    private nonisolated func logInByDeviceCode(
+    private func logInByDeviceCode(
         at account: OAuthAccount, scope: String?, hasPicture: Bool
     ) -> AsyncThrowingStream<LocalEvent, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(4)) { continuation in
@@ -83,7 +82,7 @@ extension Agent {
                     continuation.yield(
                         LocalEvent(name: "device-code", data: authorization.json(hasPicture: hasPicture)))
                     _ = try await account.awaitDevice(authorization, scope: scope)
-                    continuation.yield(LocalEvent(name: "logged-in", data: await user(of: account)))
+                    continuation.yield(LocalEvent(name: "logged-in", data: await kind.user(of: account)))
                     continuation.finish()
                 } catch {
                     continuation.finish(throwing: error)
@@ -110,15 +109,6 @@ extension DeviceAuthorization {
 }
 
 extension RequestBody {
-    /// A gateway's scope is decided by its configuration.
-    ///
-    /// - Throws: ``AgentError/badRequest(member:fault:)``
-    func refuseScope() throws(AgentError) {
-        guard try optionalString("scope") == nil else {
-            throw .badRequest(member: "scope", fault: "goes with an account at an OAuth server")
-        }
-    }
-
     /// - Throws: ``AgentError/badRequest(member:fault:)``
     fileprivate func serverConfiguration() throws(AgentError) -> ServerConfiguration {
         var server = ServerConfiguration()
@@ -171,6 +161,9 @@ extension RequestBody {
 }
 
 extension Schema {
+    /// A member of the logins that gateways have too.
+    static var logInScope: Schema { string("at an OAuth server: another than the account's, with blanks between") }
+
     static var accessToken: Schema {
         object(
             [

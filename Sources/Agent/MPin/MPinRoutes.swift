@@ -5,8 +5,8 @@ import MPin
 import Prompts
 
 /// Users of M-Pin back ends: their registration, and their logins.
-extension Agent {
-    nonisolated func addMPinRoutes(to router: inout Router) {
+extension MPinFeature {
+    func addRoutes(to router: inout Router) {
         router.on(
             "POST", "/v1/mpin/test", needs: .operate,
             .init(
@@ -14,7 +14,7 @@ extension Agent {
                 answer: .mpinTested)
         ) { request in
             let configuration = try MPinConfiguration(try RequestBody(request).mpinDocument())
-            return .json(try await self.mpinTested(configuration))
+            return .json(try await self.tested(configuration))
         }
         router.on(
             "POST", "/v1/mpin/service", needs: .operate,
@@ -26,7 +26,7 @@ extension Agent {
             let code = try body.string("code")
             let address = String(code.prefix { $0 != "#" })
             let configuration = try MPinConfiguration(try body.mpinDocument(of: address))
-            return .json(try await self.mpinAccounts.service(at: address, as: configuration).json)
+            return .json(try await self.kind.backends.serviceDetails(at: address, as: configuration).json)
         }
         let account = ["account": Schema.accountName]
         let path = "/v1/accounts/{account}/mpin"
@@ -37,15 +37,18 @@ extension Agent {
                 required: ["url"], answer: .account)
         ) { request in
             let name = try request.accountName()
-            try await self.addMPinAccount(name, try MPinConfiguration(try RequestBody(request).mpinDocument()))
-            return .json(try await self.reportOfMPinAccount(name))
+            let configuration = try MPinConfiguration(try RequestBody(request).mpinDocument())
+            try await self.host.accounts.add(name, ofKind: self.kind.name) {
+                _ = try await self.kind.backends.add(name.text, configuration)
+            }
+            return .json(try await self.host.accounts.report(name))
         }
         router.on(
             "POST", "\(path)/test", needs: .operate,
             .init("Ask whether the account's back end answers", path: account, answer: .mpinTested)
         ) { request in
-            let configuration = try await self.mpinAccount(of: request).configuration
-            return .json(try await self.mpinTested(configuration))
+            let configuration = try await self.account(of: request).configuration
+            return .json(try await self.tested(configuration))
         }
         router.on(
             "POST", "\(path)/session", needs: .operate,
@@ -55,14 +58,14 @@ extension Agent {
                 answer: .mpinSession)
         ) { request in
             let code = try RequestBody(request).string("accessCode")
-            return .json(try await self.mpinAccount(of: request).session(of: code).json)
+            return .json(try await self.account(of: request).session(of: code).json)
         }
-        addMPinUserRoutes(to: &router, below: path, account)
-        addMPinPINRoutes(
+        addUserRoutes(to: &router, below: path, account)
+        addPINRoutes(
             to: &router, below: "\(path)/users/{user}", account.merging(["user": .mpinUserID]) { own, _ in own })
     }
 
-    private nonisolated func addMPinUserRoutes(
+    private func addUserRoutes(
         to router: inout Router, below path: String, _ account: [String: Schema]
     ) {
         router.on(
@@ -71,7 +74,7 @@ extension Agent {
                 "The users of the back end on this board", path: account,
                 answer: .object(["users": .mpinUsers], required: ["users"]))
         ) { request in
-            .json(["users": .array(try await self.mpinAccount(of: request).users().map(\.json))])
+            .json(["users": .array(try await self.account(of: request).users().map(\.json))])
         }
         router.on(
             "POST", "\(path)/users", needs: .operate,
@@ -81,7 +84,7 @@ extension Agent {
                 required: ["user"], answer: .newMPinUser)
         ) { request in
             let body = try RequestBody(request)
-            let account = try await self.mpinAccount(of: request)
+            let account = try await self.account(of: request)
             let user = try await account.newUser(
                 try body.string("user"), deviceName: try body.optionalString("deviceName"))
             var members = user.json.object ?? [:]
@@ -98,9 +101,9 @@ extension Agent {
                 answer: .object(["deleted": .mpinUserID], required: ["deleted"]))
         ) { request in
             let id = request.mpinUserID
-            let account = try await self.mpinAccount(of: request)
+            let account = try await self.account(of: request)
             try await account.delete(id)
-            self.report(MPinEvent.didDelete(user: id), of: try request.accountName())
+            self.host.report(MPinEvent.didDelete(user: id), of: try request.accountName())
             return .json(["deleted": .string(id)])
         }
         router.on(
@@ -114,11 +117,11 @@ extension Agent {
                 ], answer: .mpinUser)
         ) { request in
             let body = try RequestBody(request)
-            let user = try await self.mpinAccount(of: request).register(
+            let user = try await self.account(of: request).register(
                 request.mpinUserID, restart: try body.bool("restart", default: false),
                 activationCode: try body.optionalString("activationCode").map { SecretBytes(utf8: $0) },
                 userData: try body.optionalString("userData"))
-            self.report(
+            self.host.report(
                 MPinEvent.didStartRegistration(user: user.id, user.state), of: try request.accountName())
             return .json(user.json)
         }
@@ -130,7 +133,7 @@ extension Agent {
                 answer: .mpinUser)
         ) { request in
             let token = try RequestBody(request).optionalString("pushToken")
-            return .json(try await self.mpinAccount(of: request).confirm(request.mpinUserID, pushToken: token).json)
+            return .json(try await self.account(of: request).confirm(request.mpinUserID, pushToken: token).json)
         }
         router.on(
             "POST", "\(path)/users/{user}/logout", needs: .operate,
@@ -141,14 +144,14 @@ extension Agent {
                     required: ["loggedOut"]))
         ) { request in
             let id = request.mpinUserID
-            let loggedOut = try await self.mpinAccount(of: request).logOut(id)
-            if loggedOut { self.report(MPinEvent.didLogOut(user: id), of: try request.accountName()) }
+            let loggedOut = try await self.account(of: request).logOut(id)
+            if loggedOut { self.host.report(MPinEvent.didLogOut(user: id), of: try request.accountName()) }
             return .json(["loggedOut": .bool(loggedOut)])
         }
     }
 
     /// What takes a PIN: in the request, or by prompts.
-    private nonisolated func addMPinPINRoutes(
+    private func addPINRoutes(
         to router: inout Router, below path: String, _ parameters: [String: Schema]
     ) {
         router.on(
@@ -158,7 +161,7 @@ extension Agent {
                 body: ["pin": .mpinPIN], required: ["pin"], answer: .mpinUser)
         ) { request in
             let pin = SecretBytes(utf8: try RequestBody(request).string("pin"))
-            return .json(try await self.finishMPin(try await self.mpinUser(of: request), pin: pin).json)
+            return .json(try await self.finish(try await self.user(of: request), pin: pin).json)
         }
         router.on(
             "POST", "\(path)/finish/prompted", needs: .operate,
@@ -168,40 +171,40 @@ extension Agent {
                 events: ["prompt.*": .promptStep, "registered": .mpinUser])
         ) { request in
             let answerers = try RequestBody(request).answerers(of: request)
-            let user = try await self.mpinUser(of: request)
+            let user = try await self.user(of: request)
             return .events(
                 LocalEvent.steps("registered") { step in
-                    try await self.finishMPinPrompted(user, answerers: answerers, step: step).json
+                    try await self.finishPrompted(user, answerers: answerers, step: step).json
                 })
         }
         router.on(
             "POST", "\(path)/login", needs: .operate,
             .init(
                 "Log in with the PIN", path: parameters,
-                body: Schema.mpinLogIn.merging(["pin": .mpinPIN]) { own, _ in own }, required: ["pin"],
-                answer: .mpinLoggedIn)
+                body: Schema.mpinLogin.merging(["pin": .mpinPIN]) { own, _ in own }, required: ["pin"],
+                answer: .mpinLoginResult)
         ) { request in
             let body = try RequestBody(request)
-            let wish = try body.mpinWish()
+            let login = try body.mpinLogin()
             let pin = SecretBytes(utf8: try body.string("pin"))
-            let user = try await self.mpinUser(of: request)
-            try await self.beginMPinLogIn(user, wish)
-            return .json(try await self.logInByMPin(user, pin: pin, wish).json)
+            let user = try await self.user(of: request)
+            try await self.kind.begin(user, login)
+            return .json(try await self.kind.logIn(user, pin: pin, login).json)
         }
         router.on(
             "POST", "\(path)/login/prompted", needs: .operate,
             .init(
                 "Log in with the PIN, which a prompt asks for; ends when its reader disconnects", path: parameters,
-                body: Schema.mpinLogIn.merging(["answerers": .mpinAnswerers]) { own, _ in own },
-                events: ["prompt.*": .promptStep, "logged-in": .mpinLoggedIn])
+                body: Schema.mpinLogin.merging(["answerers": .mpinAnswerers]) { own, _ in own },
+                events: ["prompt.*": .promptStep, "logged-in": .mpinLoginResult])
         ) { request in
             let body = try RequestBody(request)
-            let wish = try body.mpinWish()
+            let login = try body.mpinLogin()
             let answerers = try body.answerers(of: request)
-            let user = try await self.mpinUser(of: request)
+            let user = try await self.user(of: request)
             return .events(
                 LocalEvent.steps("logged-in") { step in
-                    try await self.logInByMPinPrompted(user, wish, answerers: answerers, step: step).json
+                    try await self.logInPrompted(user, login, answerers: answerers, step: step).json
                 })
         }
     }
@@ -211,16 +214,20 @@ extension LocalRequest {
     fileprivate var mpinUserID: String { parameters["user"] ?? "" }
 }
 
-extension Agent {
-    fileprivate nonisolated func mpinTested(_ configuration: MPinConfiguration) async throws -> JSON {
-        let settings = try await mpinAccounts.test(configuration)
+extension MPinFeature {
+    private func tested(_ configuration: MPinConfiguration) async throws -> JSON {
+        let settings = try await kind.backends.testBackend(configuration)
         return ["url": .string(configuration.url), "settings": .object(settings.mapValues(JSON.string))]
     }
 
+    private func account(of request: LocalRequest) async throws -> MPinAccount {
+        try await kind.account(try request.accountName())
+    }
+
     /// The user in the path of a request.
-    fileprivate func mpinUser(of request: LocalRequest) async throws -> MPinPerson {
-        MPinPerson(
-            account: try await mpinAccount(of: request), name: try request.accountName(), id: request.mpinUserID)
+    private func user(of request: LocalRequest) async throws -> MPinUserReference {
+        MPinUserReference(
+            account: try await account(of: request), name: try request.accountName(), id: request.mpinUserID)
     }
 }
 
@@ -240,16 +247,16 @@ extension RequestBody {
     }
 
     /// - Throws: ``AgentError/badRequest(member:fault:)``
-    fileprivate func mpinWish() throws(AgentError) -> MPinWish {
-        let name = try optionalString("by") ?? MPinLogInWay.login.rawValue
-        guard let way = MPinLogInWay(rawValue: name) else {
+    fileprivate func mpinLogin() throws(AgentError) -> MPinLoginRequest {
+        let name = try optionalString("by") ?? MPinLoginWay.login.rawValue
+        guard let way = MPinLoginWay(rawValue: name) else {
             throw .badRequest(
-                member: "by", fault: "is none of \(MPinLogInWay.allCases.map(\.rawValue).joined(separator: ", "))")
+                member: "by", fault: "is none of \(MPinLoginWay.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         let number = try optionalString("accessNumber")
         guard (number != nil) == (way == .accessNumber) else {
             throw .badRequest(member: "accessNumber", fault: "goes with access-number, and has to be given there")
         }
-        return MPinWish(way: way, accessNumber: number ?? "")
+        return MPinLoginRequest(way: way, accessNumber: number ?? "")
     }
 }

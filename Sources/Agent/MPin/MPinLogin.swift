@@ -2,40 +2,25 @@ import Cryptography
 import Groundwork
 import LocalAPI
 import MPin
+import Prompts
 
 /// A user of an M-Pin account, as a request names one.
-struct MPinPerson: Sendable {
+struct MPinUserReference: Sendable {
     let account: MPinAccount
     let name: AccountName
     let id: String
 
     /// For a question: `alice@example.com at door`.
     var shown: String { "\(DisplayText.clean(id)) at \(name)" }
-}
 
-/// What a login is to bring.
-struct MPinWish: Sendable {
-    var way = MPinLogInWay.login
-    var accessNumber = ""
-
-    /// The code of a browser that a person scanned; a number that was typed is shorter.
-    var accessCode: String? {
-        way == .accessNumber && !isTyped ? accessNumber : nil
+    /// A question for a PIN, which may be corrected twice; the back end counts wrong ones for itself.
+    func question(_ text: String, _ answerers: PromptQuestion.Answerers) -> PromptQuestion {
+        PromptQuestion(.pin, text, answerers: answerers, attempts: 3, about: .account(userName: id))
     }
-
-    /// Whether it is for people to type, mistakes included. Numbers have 6 or 7 digits, codes 32 (MPIN 5.11, 5.13).
-    var isTyped: Bool { accessNumber.utf8.count < 16 }
 }
 
-/// What a login has brought.
-struct MPinLoggedIn: Sendable {
-    let user: String
-    let way: MPinLogInWay
-    var answer: JSON?
-    var password: MPinOneTimePassword?
-    var code: SecretBytes?
-    var canLogOut = false
-
+extension MPinLoginResult {
+    /// For the program that asked; with secrets.
     var json: JSON {
         var members: [String: JSON] = [
             "user": .string(user), "by": .string(way.rawValue), "canLogOut": .bool(canLogOut),

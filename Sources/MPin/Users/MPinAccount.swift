@@ -1,20 +1,19 @@
-import Cryptography
+public import Cryptography
 import Groundwork
-import MPin
 
 /// An account at an M-Pin back end, whose users are named by their ids.
-actor MPinAccount {
-    nonisolated let backend: MPinBackend
+public actor MPinAccount {
+    public nonisolated let backend: MPinBackend
     /// Users who were made, and are not stored before their registration has begun. The oldest are forgotten.
     private var fresh: [MPinUser] = []
     private static let freshLimit = 16
 
     init(_ backend: MPinBackend) { self.backend = backend }
 
-    nonisolated var configuration: MPinConfiguration { backend.configuration }
+    public nonisolated var configuration: MPinConfiguration { backend.configuration }
 
     /// Sorted by their ids. The back end is not asked.
-    func users() async throws -> [MPinUser] {
+    public func users() async throws -> [MPinUser] {
         try await backend.open()
         let held = try await backend.users()
         return (held + fresh.filter { user in !held.contains { $0.id == user.id } }).sorted { $0.id < $1.id }
@@ -23,14 +22,14 @@ actor MPinAccount {
     /// The back end's settings are fetched, if they have not been.
     ///
     /// - Throws: `MPinError.noSuchUser` and others
-    func user(_ id: String) async throws -> MPinUser {
+    public func user(_ id: String) async throws -> MPinUser {
         try await backend.prepare()
         if let user = fresh.first(where: { $0.id == id }) { return user }
         return try await backend.user(id)
     }
 
     /// Replaces one of the same name that is not stored.
-    func newUser(_ id: String, deviceName: String?) async throws -> MPinUser {
+    public func newUser(_ id: String, deviceName: String?) async throws -> MPinUser {
         try await backend.prepare()
         let user = try await backend.makeUser(id, deviceName: deviceName)
         fresh.removeAll { $0.id == id }
@@ -39,11 +38,11 @@ actor MPinAccount {
     }
 
     /// Whether the back end wants to know what this board is called; `false` before ``newUser(_:deviceName:)``.
-    var asksForDeviceName: Bool {
+    public var asksForDeviceName: Bool {
         get async { await backend.asksForDeviceName }
     }
 
-    func delete(_ id: String) async throws {
+    public func delete(_ id: String) async throws {
         let count = fresh.count
         fresh.removeAll { $0.id == id }
         guard fresh.count == count else { return }
@@ -53,7 +52,7 @@ actor MPinAccount {
 
     // MARK: Registration
 
-    func register(
+    public func register(
         _ id: String, restart: Bool, activationCode: SecretBytes?, userData: String?
     ) async throws -> MPinUser {
         let user = try await user(id)
@@ -64,12 +63,12 @@ actor MPinAccount {
         return registered
     }
 
-    func confirm(_ id: String, pushToken: String?) async throws -> MPinUser {
+    public func confirm(_ id: String, pushToken: String?) async throws -> MPinUser {
         try await backend.confirmRegistration(try await user(id), pushIdentifier: pushToken)
     }
 
     /// - Throws: `MPinError.stepMissing`, `MPinError.wrongState`
-    func requireConfirmed(_ id: String) async throws {
+    public func requireConfirmed(_ id: String) async throws {
         let user = try await user(id)
         guard [.startedRegistration, .activated].contains(user.state) else {
             throw MPinError.wrongState(user: id, state: user.state)
@@ -77,22 +76,22 @@ actor MPinAccount {
         guard user.isConfirmed else { throw MPinError.stepMissing(step: "the confirmation of the registration") }
     }
 
-    func finish(_ id: String, pin: SecretBytes) async throws -> MPinUser {
+    public func finish(_ id: String, pin: SecretBytes) async throws -> MPinUser {
         try await backend.finishRegistration(try await user(id), pin: pin)
     }
 
     // MARK: Logging in
 
     /// All of a login that comes before the PIN.
-    func begin(_ id: String, _ wish: MPinWish) async throws {
+    public func begin(_ id: String, _ wish: MPinLoginRequest) async throws {
         let user = try await user(id)
         if wish.way == .accessNumber, wish.isTyped { try await backend.checkAccessNumber(wish.accessNumber) }
         try await backend.startAuthentication(user, accessCode: wish.accessCode)
     }
 
-    func logIn(_ id: String, pin: SecretBytes, _ wish: MPinWish) async throws -> MPinLoggedIn {
+    public func logIn(_ id: String, pin: SecretBytes, _ wish: MPinLoginRequest) async throws -> MPinLoginResult {
         let user = try await user(id)
-        var result = MPinLoggedIn(user: id, way: wish.way)
+        var result = MPinLoginResult(user: id, way: wish.way)
         switch wish.way {
         case .login:
             let answer = try await backend.finishAuthentication(user, pin: pin)
@@ -108,13 +107,13 @@ actor MPinAccount {
 
     // MARK: Sessions in browsers
 
-    func session(of code: String) async throws -> MPinSessionDetails {
+    public func session(of code: String) async throws -> MPinSessionDetails {
         try await backend.prepare()
         return try await backend.sessionDetails(code)
     }
 
     /// - Returns: whether there was a session that could be ended.
-    func logOut(_ id: String) async throws -> Bool {
+    public func logOut(_ id: String) async throws -> Bool {
         let user = try await user(id)
         guard try await backend.canLogOut(user) else { return false }
         return try await backend.logOut(user)

@@ -81,19 +81,19 @@ extension Schema {
 
     static var mpinUsers: Schema { array(of: mpinUser, "at an M-Pin back end, by name") }
 
-    static var mpinLogIn: [String: Schema] {
+    static var mpinLogin: [String: Schema] {
         [
-            "by": .string("what for; login unless given", choices: MPinLogInWay.allCases.map(\.rawValue)),
+            "by": .string("what for; login unless given", choices: MPinLoginWay.allCases.map(\.rawValue)),
             "accessNumber": Schema.string("the number or code that a browser shows").asSensitive,
         ]
     }
 
-    static var mpinLoggedIn: Schema {
+    static var mpinLoginResult: Schema {
         named(
-            "MPinLogIn",
+            "MPinLogin",
             .object(
                 [
-                    "user": mpinUserID, "by": .string("what for", choices: MPinLogInWay.allCases.map(\.rawValue)),
+                    "user": mpinUserID, "by": .string("what for", choices: MPinLoginWay.allCases.map(\.rawValue)),
                     "answer": Schema.openObject("what the back end's application answered").asSensitive,
                     "otp": .object(
                         [

@@ -1,0 +1,164 @@
+import Cryptography
+import Gateway
+import Groundwork
+import LocalAPI
+import Synchronization
+import Vault
+
+/// The board's accounts of every kind, by name.
+final class AccountRegistry: Sendable {
+    /// The most accounts a board may have: each costs memory, a task and connections.
+    static let limit = 8
+    private static let currentRecord = RecordName(scope: "", name: "current-account")
+
+    private struct State {
+        var kinds: [any AccountKind] = []
+        var endGrants: @Sendable (AccountName) async throws -> Void = { _ in }
+        var current = AccountName.gateway
+    }
+
+    private let vault: Vault
+    /// The account whose registration is used at the board's broker.
+    private let broker: AccountName
+    private let state = Mutex(State())
+    /// Locked while accounts are made, switched or removed: one at a time.
+    let change = AsyncMutex()
+
+    init(vault: Vault, broker: AccountName) {
+        self.vault = vault
+        self.broker = broker
+    }
+
+    /// - Parameter endGrants: ends what programs may do at an account that goes.
+    func install(_ kinds: [any AccountKind], endGrants: @escaping @Sendable (AccountName) async throws -> Void) {
+        state.withLock { state in
+            state.kinds = kinds
+            state.endGrants = endGrants
+        }
+    }
+
+    // MARK: Finding
+
+    var kinds: [any AccountKind] { state.withLock { $0.kinds } }
+
+    /// - Returns: `nil` if there is no account of that name; for the default one always the gateway's kind.
+    func kind(of name: AccountName) async throws -> (any AccountKind)? {
+        for kind in kinds {
+            if name == .gateway, kind.name == Gateways.kind { return kind }
+            if try await kind.names().contains(name) { return kind }
+        }
+        return nil
+    }
+
+    /// - Throws: ``AccountError/unknown(_:)``
+    func requiredKind(of name: AccountName) async throws -> any AccountKind {
+        guard let kind = try await kind(of: name) else { throw AccountError.unknown(name) }
+        return kind
+    }
+
+    /// What the kind of an account can do.
+    ///
+    /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/otherKind(_:kind:)`` if it cannot
+    func ability<Ability>(_ ability: (any AccountKind) -> Ability?, of name: AccountName) async throws -> Ability {
+        let kind = try await requiredKind(of: name)
+        guard let ability = ability(kind) else { throw AccountError.otherKind(name, kind: kind.name) }
+        return ability
+    }
+
+    /// Why an account is not one of a kind.
+    func fault(of name: AccountName, notOf kind: String) async throws -> any Error {
+        let other = try await self.kind(of: name)
+        guard let other, other.name != kind else { return AccountError.unknown(name) }
+        return AccountError.otherKind(name, kind: other.name)
+    }
+
+    /// All accounts with their kinds, the default one first.
+    func all() async throws -> [(name: AccountName, kind: any AccountKind)] {
+        var all: [(name: AccountName, kind: any AccountKind)] = []
+        for kind in kinds { all += try await kind.names().map { ($0, kind) } }
+        return all.sorted { $0.name < $1.name }
+    }
+
+    // MARK: Reports
+
+    func report(_ name: AccountName) async throws -> JSON {
+        try await report(name, try await requiredKind(of: name))
+    }
+
+    func reports() async throws -> [JSON] {
+        var reports: [JSON] = []
+        for (name, kind) in try await all() { reports.append(try await report(name, kind)) }
+        return reports
+    }
+
+    private func report(_ name: AccountName, _ kind: any AccountKind) async throws -> JSON {
+        let identity: [String: JSON] = [
+            "name": .string(name.text), "kind": .string(kind.name), "isDefault": .bool(name == .gateway),
+            "isCurrent": .bool(name == current), "usesBroker": .bool(name == broker),
+        ]
+        return .object(try await kind.report(name).merging(identity) { _, own in own })
+    }
+
+    // MARK: Making and removing
+
+    /// - Throws: ``AccountError/otherKind(_:kind:)``, ``AccountError/tooMany(limit:)`` if there is no room for another
+    func checkRoom(for name: AccountName, ofKind kind: String) async throws {
+        let all = try await all()
+        if let held = all.first(where: { $0.name == name }) {
+            guard held.kind.name == kind else { throw AccountError.otherKind(name, kind: held.kind.name) }
+        } else if all.count >= Self.limit {
+            throw AccountError.tooMany(limit: Self.limit)
+        }
+    }
+
+    /// Makes an account whose name is free.
+    ///
+    /// - Throws: ``AccountError/exists(_:)``, ``AccountError/tooMany(limit:)``, what `make` throws
+    func add(_ name: AccountName, ofKind kind: String, _ make: () async throws -> Void) async throws {
+        await change.lock()
+        defer { change.unlock() }
+        guard name != .gateway, try await self.kind(of: name) == nil else { throw AccountError.exists(name) }
+        try await checkRoom(for: name, ofKind: kind)
+        try await make()
+    }
+
+    /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/current(_:)``, what its kind throws
+    func remove(_ name: AccountName, force: Bool) async throws {
+        await change.lock()
+        defer { change.unlock() }
+        let kind = try await requiredKind(of: name)
+        // An account that disappeared would have the next command fail, or mean another one. The default account may
+        // always be named: it is enrolled again under that name.
+        guard name != current || name == .gateway else { throw AccountError.current(name) }
+        let endGrants = state.withLock { $0.endGrants }
+        try await kind.remove(name, force: force) { try await endGrants(name) }
+    }
+
+    // MARK: The account that commands mean where they name none (decision 0053)
+
+    var current: AccountName { state.withLock { $0.current } }
+
+    /// Takes the choice that was in force when the agent last ran. The caller must hold ``change``.
+    func loadCurrent() async throws {
+        guard let record = try await vault.record(Self.currentRecord) else { return }
+        let current = AccountName(record.content.exposedText()) ?? .gateway
+        state.withLock { $0.current = current }
+    }
+
+    /// Has commands that name no account mean this one, until another is chosen; also across restarts.
+    ///
+    /// Nothing that runs changes: neither whose broker carries the messages, nor what `/v1/…` without an account means.
+    ///
+    /// - Returns: the one before.
+    /// - Throws: ``AccountError/unknown(_:)``, what the vault throws
+    func use(_ name: AccountName) async throws -> AccountName {
+        await change.lock()
+        defer { change.unlock() }
+        if name != .gateway { _ = try await requiredKind(of: name) }
+        let former = current
+        guard name != former else { return former }
+        try await vault.commit([.put(Self.currentRecord, .configuration, SecretBytes(utf8: name.text))])
+        state.withLock { $0.current = name }
+        return former
+    }
+}
