@@ -24,7 +24,7 @@ extension Agent {
                     "scope": Self.logInScope,
                 ], answer: Self.begunSchema)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let port = try body.optionalInteger("loopbackPort", in: 1...65535).map(UInt16.init)
             if let account = try await self.oauthAccount(of: request) {
                 let ours = ["provider", "page", "list", "picture"]
@@ -59,7 +59,7 @@ extension Agent {
                     "hand": .boolean("with poll, true: hand the code over in place of logging in"),
                 ], answer: Self.endedSchema)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             if let account = try await self.oauthAccount(of: request) {
                 _ = try await account.endBrowser(request.parameters["id"] ?? "", answer: try body.string("answer"))
                 return .json(await self.user(of: account))

@@ -13,7 +13,7 @@ extension Agent {
                 "Ask whether there is an M-Pin back end at an address", body: Schema.mpinBackend, required: ["url"],
                 answer: .mpinTested)
         ) { request in
-            let configuration = try MPinConfiguration(try RequestBody(request).mpinDocument())
+            let configuration = try MPinConfiguration(RequestBody(request).mpinDocument())
             return .json(try await self.mpinTested(configuration))
         }
         router.on(
@@ -22,7 +22,7 @@ extension Agent {
                 "What the address in a scanned code says of its service", body: Schema.mpinScanned, required: ["code"],
                 answer: .mpinService)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let code = try body.string("code")
             let address = String(code.prefix { $0 != "#" })
             let configuration = try MPinConfiguration(try body.mpinDocument(of: address))
@@ -37,7 +37,7 @@ extension Agent {
                 required: ["url"], answer: .account)
         ) { request in
             let name = try request.accountName()
-            try await self.addMPinAccount(name, try MPinConfiguration(try RequestBody(request).mpinDocument()))
+            try await self.addMPinAccount(name, try MPinConfiguration(RequestBody(request).mpinDocument()))
             return .json(try await self.reportOfMPinAccount(name))
         }
         router.on(
@@ -80,7 +80,7 @@ extension Agent {
                 body: ["user": .mpinUserID, "deviceName": .string("what the back end shows for this board")],
                 required: ["user"], answer: .newMPinUser)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let account = try await self.mpinAccount(of: request)
             let user = try await account.newUser(
                 try body.string("user"), deviceName: try body.optionalString("deviceName"))
@@ -113,7 +113,7 @@ extension Agent {
                     "userData": .string("passed to whoever verifies the user"),
                 ], answer: .mpinUser)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let user = try await self.mpinAccount(of: request).register(
                 request.mpinUserID, restart: try body.bool("restart", default: false),
                 activationCode: try body.optionalString("activationCode").map { SecretBytes(utf8: $0) },
@@ -181,7 +181,7 @@ extension Agent {
                 body: Schema.mpinLogIn.merging(["pin": .mpinPIN]) { own, _ in own }, required: ["pin"],
                 answer: .mpinLoggedIn)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let wish = try body.mpinWish()
             let pin = SecretBytes(utf8: try body.string("pin"))
             let user = try await self.mpinUser(of: request)
@@ -195,7 +195,7 @@ extension Agent {
                 body: Schema.mpinLogIn.merging(["answerers": .mpinAnswerers]) { own, _ in own },
                 events: ["prompt.*": .promptStep, "logged-in": .mpinLoggedIn])
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let wish = try body.mpinWish()
             let answerers = try body.answerers(of: request)
             let user = try await self.mpinUser(of: request)

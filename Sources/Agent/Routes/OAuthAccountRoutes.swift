@@ -15,7 +15,7 @@ extension Agent {
                 "Make an account at an OAuth 2.0 or OpenID Connect server", body: Schema.newOAuthAccount,
                 required: ["name"], answer: .account)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             guard let name = AccountName(try body.string("name")) else { throw AccountError.nameInvalid }
             let account = try await self.addOAuthAccount(
                 name, try body.serverConfiguration(),
@@ -49,7 +49,7 @@ extension Agent {
                     "assertion": Schema.string("a JWT, or the XML of a SAML 2.0 assertion").asSensitive
                 ]) { own, _ in own }, required: ["assertion"], answer: .user)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let account = try await self.requiredOAuthAccount(of: request)
             _ = try await account.logIn(
                 assertion: SecretBytes(utf8: try body.string("assertion")), scope: try body.optionalString("scope"))
@@ -62,7 +62,7 @@ extension Agent {
                 body: scope.merging(["picture": .boolean("true: also a QR code of the address, for a phone")]) { $1 },
                 events: ["device-code": .deviceCode, "logged-in": .user])
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             return .events(
                 self.logInByDeviceCode(
                     at: try await self.requiredOAuthAccount(of: request), scope: try body.optionalString("scope"),

@@ -36,7 +36,7 @@ extension Agent {
             "POST", "/v1/token/refresh", needs: .operate,
             .init("A new access token, though the old one may be valid", body: parameters, answer: answer)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let (principal, scope) = (try Principal(body.optionalString("as")), try body.optionalString("scope"))
             let permit = try await self.permit(request, tokenAs: principal, scope: scope)
             return try await permit.run(of: self.grants) {

@@ -59,7 +59,7 @@ extension Agent {
                 ],
                 required: ["userName", "password"], answer: .user)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let password = SecretBytes(utf8: try body.string("password"))
             if let account = try await self.oauthAccount(of: request) {
                 _ = try await account.logIn(
@@ -84,7 +84,7 @@ extension Agent {
                 ], required: ["userName"],
                 events: ["prompt.*": .promptStep, "logged-in": .user])
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             try await self.account(of: request).session.requireUnlocked()
             let answerers = try body.optionalString("answerers") ?? "operators"
             guard ["operators", "user"].contains(answerers) else {
@@ -109,7 +109,7 @@ extension Agent {
                     "logged-in": .user, "proximity.*": .proximityStep,
                 ])
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let way = try body.string("by")
             guard ["bluetooth", "qr"].contains(way) else {
                 throw AgentError.badRequest(member: "by", fault: "is neither bluetooth nor qr")
@@ -130,7 +130,7 @@ extension Agent {
                             + "all exactly while the gateway has single sign-on on"),
                 ], answer: .user)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let (force, allPrograms) = (
                 try body.bool("force", default: !self.configuration[UsersFeature.keepUserOnError]),
                 try body.optionalBool("allPrograms")

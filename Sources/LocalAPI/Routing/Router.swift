@@ -39,6 +39,11 @@ public struct Router: Sendable {
             self.handler = handler
         }
 
+        /// - Throws: ``LocalAPIError`` if the request is not as the route's description says; and the handler's errors.
+        func answer(_ request: LocalRequest) async throws -> LocalResponse {
+            try await handler(try checks.checked(request))
+        }
+
         func answered(by handler: @escaping Handler) -> Route { Route(method, path, permission, describe, handler) }
 
         /// The values of the `{names}`; `nil` if the path does not match this pattern.
