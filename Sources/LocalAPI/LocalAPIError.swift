@@ -12,6 +12,8 @@ public enum LocalAPIError: Explained, Equatable {
     case badTarget(reason: String)
     case unknownParameter(name: String, known: [String])
     case badBody(reason: String)
+    /// A member of the body or a parameter is not as the route's schema says.
+    case badRequest(member: String, fault: String)
     case notFound(path: String)
     case methodNotAllowed(method: String, path: String, allowed: [String])
     /// `Accept` names none of the forms in which the stream is offered.
@@ -84,6 +86,11 @@ public enum LocalAPIError: Explained, Equatable {
             Explanation(
                 "local-api.bad-body", .misuse, "the body of the request \(reason)",
                 meaning: "the body of the request is not the JSON object that the route takes")
+        case .badRequest(let member, let fault):
+            Explanation(
+                "local-api.bad-request", .misuse, "\(member): \(fault)",
+                remedy: "see the command's --help; for programs, GET \(Router.documentPath) describes each request",
+                meaning: "a member or a parameter of a request is missing, unknown or wrong")
         case .notFound(let path):
             Explanation("local-api.not-found", .unknownRoute, "there is no route \(path)", remedy: Self.routes)
         case .methodNotAllowed(let method, let path, _):
@@ -207,6 +214,7 @@ public enum LocalAPIError: Explained, Equatable {
         .alreadyRunning(path: "PATH"), .cannotListen(path: "PATH", reason: "REASON"),
         .libraryMissing(name: "libmicrohttpd.so.12"),
         .badTarget(reason: "REASON"), .unknownParameter(name: "NAME", known: []), .badBody(reason: "REASON"),
+        .badRequest(member: "MEMBER", fault: "is missing"),
         .notFound(path: "PATH"),
         .methodNotAllowed(method: "METHOD", path: "PATH", allowed: []), .notAcceptable(offered: ["TYPE"]),
         .accessDenied(permission: .operate, uid: 1000),

@@ -27,7 +27,7 @@ struct BodyTests {
             var spoilt = bytes
             // A control character is right nowhere in a JSON text, inside a string or out.
             spoilt[place] = 0x01
-            for body in [Array(bytes[..<place]), spoilt] {
+            for body in [Array(bytes[..<place]), spoilt] where !body.isEmpty {
                 try await client.write(Served.request("POST", "/v1/echo", headers: ["Content-Length: \(body.count)"]))
                 try await client.write(body)
                 let answer = try await client.answer()
@@ -42,7 +42,7 @@ struct BodyTests {
     @Test(
         "a JSON body is refused if it is JSON but not an object, or not JSON at all",
         arguments: [
-            "", "null", "true", "1", #""text""#, "[]", #"[{"topic":"a"}]"#, "topic=a", "{}{}", "{'topic':'a'}", "NaN",
+            "null", "true", "1", #""text""#, "[]", #"[{"topic":"a"}]"#, "topic=a", "{}{}", "{'topic':'a'}", "NaN",
             "\u{FEFF}x", #"{"topic":"\ud800"}"#,
         ])
     func noObject(body: String) async throws {

@@ -44,7 +44,8 @@ struct DocumentationTests {
     func codes() throws {
         let text = try #require(Self.text)
         let errors: [LocalAPIError] = [
-            .badTarget(reason: ""), .unknownParameter(name: "", known: []), .badBody(reason: ""), .notFound(path: ""),
+            .badTarget(reason: ""), .unknownParameter(name: "", known: []), .badBody(reason: ""),
+            .badRequest(member: "", fault: ""), .notFound(path: ""),
             .methodNotAllowed(method: "", path: "", allowed: []), .accessDenied(permission: .read, uid: 0),
             .tooManyRequests(uid: 0, .ofUser(limit: 0)), .tooManyConnections(uid: 0, .ofOthers(limit: 0)),
             .bodyTooLarge(limit: 0),

@@ -8,12 +8,12 @@ struct HardwareFeature: Feature {
     static var needsVault: Bool { false }
 
     func addRoutes(to router: inout Router, of agent: Agent) {
-        let answer = Schema.object(["identity": .string("what was done", choices: ["adopted", "discarded"])])
+        let answer = Schema.object(
+            ["identity": .string("what was done", choices: ["adopted", "discarded"])], required: ["identity"])
         router.on(
             "POST", "/v1/identity/adopt", needs: .operate,
             .init("Go on with the identity of another board, whose place this one takes", answer: answer)
         ) { request in
-            _ = try RequestBody(request)
             try await agent.adoptIdentity()
             return .json(["identity": "adopted"])
         }
@@ -21,7 +21,6 @@ struct HardwareFeature: Feature {
             "POST", "/v1/identity/discard", needs: .operate,
             .init("Forget the identity and the messages of another board, whose card was copied", answer: answer)
         ) { request in
-            _ = try RequestBody(request)
             try await agent.discardIdentity()
             return .json(["identity": "discarded"])
         }

@@ -13,7 +13,7 @@ extension MPinFeature {
                 "Ask whether there is an M-Pin back end at an address", body: Schema.mpinBackend, required: ["url"],
                 answer: .mpinTested)
         ) { request in
-            let configuration = try MPinConfiguration(try RequestBody(request).mpinDocument())
+            let configuration = try MPinConfiguration(RequestBody(request).mpinDocument())
             return .json(try await self.tested(configuration))
         }
         router.on(
@@ -22,7 +22,7 @@ extension MPinFeature {
                 "What the address in a scanned code says of its service", body: Schema.mpinScanned, required: ["code"],
                 answer: .mpinService)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let code = try body.string("code")
             let address = String(code.prefix { $0 != "#" })
             let configuration = try MPinConfiguration(try body.mpinDocument(of: address))
@@ -37,7 +37,7 @@ extension MPinFeature {
                 required: ["url"], answer: .account)
         ) { request in
             let name = try request.accountName()
-            let configuration = try MPinConfiguration(try RequestBody(request).mpinDocument())
+            let configuration = try MPinConfiguration(RequestBody(request).mpinDocument())
             try await self.host.accounts.add(name, ofKind: self.kind.name) {
                 _ = try await self.kind.backends.add(name.text, configuration)
             }
@@ -83,7 +83,7 @@ extension MPinFeature {
                 body: ["user": .mpinUserID, "deviceName": .string("what the back end shows for this board")],
                 required: ["user"], answer: .newMPinUser)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let account = try await self.account(of: request)
             let user = try await account.newUser(
                 try body.string("user"), deviceName: try body.optionalString("deviceName"))
@@ -116,7 +116,7 @@ extension MPinFeature {
                     "userData": .string("passed to whoever verifies the user"),
                 ], answer: .mpinUser)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let user = try await self.account(of: request).register(
                 request.mpinUserID, restart: try body.bool("restart", default: false),
                 activationCode: try body.optionalString("activationCode").map { SecretBytes(utf8: $0) },
@@ -184,7 +184,7 @@ extension MPinFeature {
                 body: Schema.mpinLogin.merging(["pin": .mpinPIN]) { own, _ in own }, required: ["pin"],
                 answer: .mpinLoginResult)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let login = try body.mpinLogin()
             let pin = SecretBytes(utf8: try body.string("pin"))
             let user = try await self.user(of: request)
@@ -198,7 +198,7 @@ extension MPinFeature {
                 body: Schema.mpinLogin.merging(["answerers": .mpinAnswerers]) { own, _ in own },
                 events: ["prompt.*": .promptStep, "logged-in": .mpinLoginResult])
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let login = try body.mpinLogin()
             let answerers = try body.answerers(of: request)
             let user = try await self.user(of: request)

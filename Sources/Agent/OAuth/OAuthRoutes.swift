@@ -15,7 +15,7 @@ extension OAuthFeature {
                 "Make an account at an OAuth 2.0 or OpenID Connect server", body: Schema.newOAuthAccount,
                 required: ["name"], answer: .account)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             guard let name = AccountName(try body.string("name")) else { throw AccountError.nameInvalid }
             let server = try body.serverConfiguration()
             let registration = try body.registration(named: self.host.settings.gateway.shownDeviceName)
@@ -51,7 +51,7 @@ extension OAuthFeature {
                     "assertion": Schema.string("a JWT, or the XML of a SAML 2.0 assertion").asSensitive
                 ]) { own, _ in own }, required: ["assertion"], answer: .user)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let account = try await self.kind.account(try request.accountName())
             _ = try await account.logIn(
                 assertion: SecretBytes(utf8: try body.string("assertion")), scope: try body.optionalString("scope"))
@@ -64,7 +64,7 @@ extension OAuthFeature {
                 body: scope.merging(["picture": .boolean("true: also a QR code of the address, for a phone")]) { $1 },
                 events: ["device-code": .deviceCode, "logged-in": .user])
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             return .events(
                 self.logInByDeviceCode(
                     at: try await self.kind.account(try request.accountName()), scope: try body.optionalString("scope"),

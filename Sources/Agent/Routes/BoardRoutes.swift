@@ -50,7 +50,7 @@ extension Agent {
                 ], answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
         ) { request in
             guard let line = self.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let pressed = try body.optionalBool("pressed")
             guard let length = try body.optionalInteger("milliseconds", in: Self.pressMilliseconds) else {
                 line.set(active: pressed ?? true)

@@ -26,7 +26,7 @@ extension Agent {
                     "retain": .boolean("whether the broker keeps it for who comes later"),
                 ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let message = OutgoingMessage(
                 topic: try Topic(try body.string("topic")), payload: try body.payload("payload"),
                 qos: QoS(requested: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,

@@ -26,7 +26,7 @@ extension Agent {
         ) { request in
             let name = try request.accountName()
             return .json(
-                try await self.host.accounts.ability(\.browsers, of: name).begin(try RequestBody(request), at: name))
+                try await self.host.accounts.ability(\.browsers, of: name).begin(RequestBody(request), at: name))
         }
         router.on(
             "POST", "/v1/login/browser/{id}", needs: .operate,
@@ -43,7 +43,7 @@ extension Agent {
             let (name, id) = (try request.accountName(), request.parameters["id"] ?? "")
             return .json(
                 try await self.host.accounts.ability(\.browsers, of: name).end(
-                    id, try RequestBody(request), at: name))
+                    id, RequestBody(request), at: name))
         }
         router.on(
             "DELETE", "/v1/login/browser/{id}", needs: .operate,

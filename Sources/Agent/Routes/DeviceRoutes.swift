@@ -36,7 +36,7 @@ extension Agent {
                 body: ["name": .string("of the attribute"), "value": .string("of the attribute")],
                 required: ["name", "value"], answer: attribute)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let (name, value) = (try body.string("name"), try body.string("value"))
             try await self.services(of: request).devices.set(name, to: value)
             return .json(["name": .string(name), "value": .string(value)])

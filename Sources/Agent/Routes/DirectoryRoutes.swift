@@ -44,17 +44,14 @@ extension Agent {
             .init(
                 "Create a group, owned by the user who is logged in",
                 body: [
-                    "displayName": .string("its name"),
-                    "members": .array(of: .string("a user"), "who is in it from the beginning"),
+                    "displayName": .string("its name").notEmpty(),
+                    "members": .array(of: .string("a user").notEmpty(), "who is in it from the beginning"),
                     "by": Self.namingQuery["by"] ?? .string(""),
                 ], required: ["displayName"], status: 201, answer: Self.resourceSchema)
         ) { request in
-            let body = try RequestBody(request)
-            let members = try (body["members"]?.array ?? []).map { member throws(AgentError) in
-                guard let text = member.string, !text.isEmpty else {
-                    throw .badRequest(member: "members", fault: "holds something else than text")
-                }
-                return try Directory.Key(text, by: try body.optionalString("by"))
+            let body = RequestBody(request)
+            let members = try (body["members"]?.array ?? []).compactMap(\.string).map { member throws(AgentError) in
+                try Directory.Key(member, by: try body.optionalString("by"))
             }
             let owner = try await self.account(of: request).session.user()?.userName
             let name = try body.string("displayName")
@@ -78,7 +75,7 @@ extension Agent {
             router.on(
                 method, path, needs: .operate,
                 .init(
-                    summary, query: Self.namingQuery, body: adds ? ["user": .string("who")] : nil,
+                    summary, query: Self.namingQuery, body: adds ? ["user": .string("who").notEmpty()] : nil,
                     required: adds ? ["user"] : [], answer: Self.resourceSchema)
             ) { request in
                 let directory = try await self.services(of: request).directory

@@ -39,7 +39,6 @@ extension Agent {
                 "Stop everything that talks to the gateway and the broker, also across restarts; messages wait here",
                 answer: answer)
         ) { request in
-            _ = try RequestBody(request)
             let name = try await self.account(of: request).name
             try await self.stop(name)
             return .json(["start": .object(await self.startState(of: name).members)])
@@ -47,7 +46,6 @@ extension Agent {
         router.on(
             "POST", "/v1/gateway/start", needs: .operate, .init("Start what was stopped", answer: answer)
         ) { request in
-            _ = try RequestBody(request)
             let name = try await self.account(of: request).name
             try await self.start(name)
             return .json(["start": .object(await self.startState(of: name).members)])
@@ -61,7 +59,7 @@ extension Agent {
                     "default": .boolean("true: the default document of the settings"),
                 ], answer: .gatewayStatus)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let name = try request.accountName()
             let text = try body.optionalString("gateway")
             guard try (text == nil) == body.bool("default", default: false) else {

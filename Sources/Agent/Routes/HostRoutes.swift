@@ -23,8 +23,7 @@ extension Agent {
                 required: ["host"], answer: .host)
         ) { request in
             try self.checkMayTrust(request)
-            _ = try RequestBody(request)
-            let host = try HostSecurity(json: try request.json())
+            let host = try HostSecurity(json: request.json)
             try await self.hosts.add(host, in: self.vault)
             return .json(host.report(false))
         }

@@ -17,7 +17,7 @@ extension Agent {
                     ),
                 ], answer: .gatewayStatus)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let account = try request.accountName()
             // Checked before the URL is used, because it works only once. Whose it is, only the document says for sure.
             try await self.host.accounts.checkRoom(for: account, ofKind: Gateways.kind)
@@ -42,7 +42,6 @@ extension Agent {
         }
         router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now", answer: .certificate))
         { request in
-            _ = try RequestBody(request)
             let session = try await self.account(of: request).session
             try await session.renew()
             return .json(try await session.status().report(at: self.time.now)["certificate"] ?? [:])
@@ -53,7 +52,6 @@ extension Agent {
                 "Remove the device at the gateway, then here, with the messages that wait",
                 answer: Self.registrationSchema)
         ) { request in
-            _ = try RequestBody(request)
             return .json(try await self.account(of: request).link.deregister().report)
         }
         router.on(
@@ -62,7 +60,6 @@ extension Agent {
                 "Forget the device here, with the messages that wait; the gateway is not notified",
                 answer: Self.registrationSchema)
         ) { request in
-            _ = try RequestBody(request)
             return .json(try await self.account(of: request).link.reset().report)
         }
     }

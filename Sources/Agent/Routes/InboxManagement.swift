@@ -25,7 +25,7 @@ extension Agent {
                         "filter": .string("of whole topics"),
                     ], required: ["changed", "filter"]))
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             _ = try await self.activeStation()
             let (station, inboxes) = try await self.account(self.brokerAccount).link.stationWithInboxes()
             let policy = try InboxPolicy(body, at: station)

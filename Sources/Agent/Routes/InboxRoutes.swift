@@ -67,7 +67,7 @@ extension Agent {
                 answer: .object(["removed": .integer("how many")], required: ["removed"]))
         ) { request in
             let name = request.parameters["name"] ?? ""
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let id = try body.integer("id", in: 1...Int64.max, default: 0)
             guard id > 0 else { throw AgentError.badRequest(member: "id", fault: "is missing") }
             let removed = try await self.activeInboxes(naming: name).acknowledge(

@@ -26,7 +26,7 @@ extension Agent {
                 body: ["key": .string("of the item"), "segment": Self.segmentSchema, "password": Self.passwordSchema],
                 required: ["key", "password"], answer: Self.itemSchema)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let items = try await self.localItems(try body.segment(), of: request)
             let password = SecretBytes(utf8: try body.string("password"))
             return .json(try await items.find(try body.string("key"), password: password).json)
@@ -59,7 +59,7 @@ extension Agent {
                 "Store an item \(here), new or in place of an earlier one", body: members, required: ["key", "value"],
                 answer: .object(["saved": .string("its key")], required: ["saved"]))
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let segment = try body.segment()
             let key = try body.string("key")
             try await self.items(of: place, segment, of: request).save(

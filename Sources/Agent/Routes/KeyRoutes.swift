@@ -24,7 +24,7 @@ extension Agent {
                     "password": Schema.string("of that file; empty unless given").asSensitive,
                 ], required: ["name"], answer: .signingKey)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let name = try body.string("name")
             return .json(Self.report(name, try await self.addSigningKey(name, from: Self.keySource(body))))
         }

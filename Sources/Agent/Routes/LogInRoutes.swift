@@ -16,7 +16,7 @@ extension Agent {
                     "redirectUri": .string("that it was requested with; the configured one where it is missing"),
                 ], required: ["code"], answer: .user)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let code = try HandedCode(
                 try body.string("code"), verifier: try body.optionalString("verifier"),
                 redirectURI: try body.optionalString("redirectUri"))
@@ -31,7 +31,7 @@ extension Agent {
                     "type": .string("its grant type, a URI; that of a JWT where it is missing"),
                 ], required: ["token"], answer: .user)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let assertion = try UserAssertion(try body.string("token"), type: try body.optionalString("type"))
             return .json(try await self.account(of: request).session.logIn(with: assertion).json(at: self.time.now))
         }

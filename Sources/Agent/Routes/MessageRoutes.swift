@@ -47,7 +47,7 @@ extension Agent {
                     "raw": .boolean("the topic is a whole one"),
                 ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let station = try await self.station(of: speaker)
             let topic = try body.string("topic")
             return .json(

@@ -41,7 +41,7 @@ extension Agent {
                     ], required: ["id", "state"]))
         ) { request in
             let id = try request.promptID()
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let answerer = request.answerer(program: try body.optionalString("program"))
             guard let answer = try Self.answer(in: body) else {
                 try self.prompts.refuse(id, by: answerer, uid: request.peer.uid)

@@ -51,7 +51,7 @@ extension Agent {
                 ],
                 answer: Self.sharingSchema)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let seconds = try body.integer("seconds", in: 1...86_400, default: 600)
             let isOnce = try body.bool("once", default: false)
             guard !isOnce || body["seconds"] == nil else {
@@ -91,7 +91,7 @@ extension Agent {
                 required: ["text"],
                 answer: .object(["authorized": .boolean("true")], required: ["authorized"]))
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             try await self.nearby.authorize(
                 scanned: try body.string("text"), name: try body.optionalString("name"),
                 by: try await self.activeLink().session)
@@ -117,7 +117,7 @@ extension Agent {
                     ["id": .integer("of the question"), "granted": .boolean("the answer")], required: ["id", "granted"])
             )
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let grant = try body.bool("grant")
             guard let id = Int(request.parameters["id"] ?? "") else {
                 throw AgentError.badRequest(member: "the number of the question", fault: "is not a number")

@@ -13,7 +13,7 @@ extension Agent {
             "POST", "/v1/readings", needs: .publish,
             .init(
                 "Hand in readings of a program's own, which are shown and published as those of the board's sensors",
-                body: ["readings": .array(of: .handedReading, "1 to \(Self.limit), of different names")],
+                body: ["readings": .array(of: .handedReading, "of different names").notEmpty(atMost: Self.limit)],
                 required: ["readings"], status: 202,
                 answer: .object(
                     [
@@ -23,7 +23,7 @@ extension Agent {
                         ),
                     ], required: ["accepted", "published"]))
         ) { request in
-            let readings = try self.readings(in: try RequestBody(request))
+            let readings = try self.readings(in: RequestBody(request))
             guard self.board.handed.take(readings) else {
                 throw AgentError.badRequest(
                     member: "readings",
@@ -52,13 +52,10 @@ extension Agent {
     }
 
     private nonisolated func readings(in body: RequestBody) throws(AgentError) -> [Reading] {
-        guard let list = body["readings"]?.array, (1...Self.limit).contains(list.count) else {
-            throw .badRequest(member: "readings", fault: "is not a list of 1 to \(Self.limit)")
-        }
         let now = time.now
         var readings: [Reading] = []
-        for json in list {
-            let reading = try RequestBody(json.bytes, knowing: ["name", "value", "unit", "quality"])
+        for json in body["readings"]?.array ?? [] {
+            let reading = RequestBody(json: json)
             let name = try reading.string("name")
             guard SensorName.isValid(name) else {
                 throw .badRequest(member: "name", fault: "is not \(SensorName.rule)")
@@ -78,12 +75,9 @@ extension Agent {
     }
 
     private static func quality(in reading: RequestBody) throws(AgentError) -> Quality {
-        let isMissing = reading["value"] == nil || reading["value"] == .null
+        let isMissing = reading["value"] == .null
         guard let text = try reading.optionalString("quality") else { return isMissing ? .bad : .good }
-        guard let quality = Quality(rawValue: text) else {
-            throw .badRequest(member: "quality", fault: "is none of good, uncertain, bad")
-        }
-        guard (quality == .bad) == isMissing else {
+        guard let quality = Quality(rawValue: text), (quality == .bad) == isMissing else {
             throw .badRequest(member: "quality", fault: "is bad exactly where there is no value")
         }
         return quality

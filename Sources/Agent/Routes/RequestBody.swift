@@ -3,31 +3,14 @@ import LocalAPI
 import Prompts
 import Proximity
 
-/// Reads the members of a JSON request body, and names the one that is wrong.
+/// Reads the members of a JSON request body, which fits the route's schema, and names the one that is wrong.
 struct RequestBody {
     let json: JSON
 
-    /// A request without a body counts as one without members.
-    ///
-    /// - Throws: ``AgentError/badRequest(member:fault:)`` if the body is not a JSON object, or has a member that the
-    ///   route does not describe: a misspelled `retain` is reported, not ignored.
-    init(_ request: LocalRequest) throws(AgentError) {
-        try self.init(request.body.isEmpty ? Array("{}".utf8) : request.body, knowing: request.members)
-    }
+    init(json: JSON) { self.json = json }
 
-    /// - Parameter known: the allowed members.
-    init(_ bytes: [UInt8], knowing known: Set<String>) throws(AgentError) {
-        guard let json = try? JSON(parsing: bytes), let members = json.object else {
-            throw .badRequest(member: "the body", fault: "is not a JSON object")
-        }
-        if let unknown = members.keys.sorted().first(where: { !known.contains($0) }) {
-            let list =
-                known.isEmpty ? "this route takes none" : "this route takes \(known.sorted().joined(separator: ", "))"
-            throw .badRequest(
-                member: "the body", fault: "has a member “\(DisplayText.clean(unknown).prefix(64))”; \(list)")
-        }
-        self.json = json
-    }
+    /// The body of a request, which has only the members that the route describes.
+    init(_ request: LocalRequest) { json = request.json }
 
     subscript(member: String) -> JSON? { json[member] }
 

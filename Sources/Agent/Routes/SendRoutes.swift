@@ -14,7 +14,7 @@ extension Agent {
                     "Send a message\(speaker.suffix) in an envelope; when the answer comes, \(speaker.keeper)",
                     body: Self.sendMembers, required: ["payload"], status: 202, answer: .accepted)
             ) { request in
-                let body = try RequestBody(request)
+                let body = RequestBody(request)
                 return .json(
                     try await self.send(body, for: request, at: try await self.station(of: speaker)), status: 202)
             }

@@ -17,7 +17,7 @@ extension Agent {
                 answer: .object(
                     ["token": Schema.string("in the compact form of RFC 7515").asSensitive], required: ["token"]))
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let content = try CallContent(body)
             let signing = try await self.resolved(SigningRequest(body))
             let principal = try Principal(body.optionalString("as"))

@@ -29,7 +29,7 @@ extension Agent {
             "POST", "/v1/token/refresh", needs: .operate,
             .init("A new access token, though the old one may be valid", body: parameters, answer: answer)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let name = try request.accountName()
             return try await self.host.accounts.ability(\.tokens, of: name).token(
                 of: try body.optionalString("as"), scope: try body.optionalString("scope"), refreshing: true, at: name,

@@ -60,7 +60,7 @@ extension Agent {
                 ],
                 required: ["userName", "password"], answer: .user)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let password = SecretBytes(utf8: try body.string("password"))
             let name = try request.accountName()
             return .json(
@@ -79,7 +79,7 @@ extension Agent {
                 ], required: ["userName"],
                 events: ["prompt.*": .promptStep, "logged-in": .user])
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let name = try request.accountName()
             return .events(
                 try await self.host.logInPrompted(
@@ -99,7 +99,7 @@ extension Agent {
                     "logged-in": .user, "proximity.*": .proximityStep,
                 ])
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let way = try body.string("by")
             guard ["bluetooth", "qr"].contains(way) else {
                 throw AgentError.badRequest(member: "by", fault: "is neither bluetooth nor qr")
@@ -120,7 +120,7 @@ extension Agent {
                             + "all exactly while the gateway has single sign-on on"),
                 ], answer: .user)
         ) { request in
-            let body = try RequestBody(request)
+            let body = RequestBody(request)
             let name = try request.accountName()
             return .json(
                 try await self.host.accounts.ability(\.users, of: name).logOut(

@@ -45,9 +45,9 @@ struct SigningRequest {
     init?(_ json: JSON?) throws {
         switch json {
         case nil, .null, .bool(false): return nil
-        case .bool(true): self = try SigningRequest(RequestBody(JSON.object([:]).bytes, knowing: []))
-        case .object(let members)?:
-            let body = try RequestBody(JSON.object(members).bytes, knowing: Set(Self.ofBody.keys))
+        case .bool(true): self = try SigningRequest(RequestBody(json: [:]))
+        case .object?:
+            let body = RequestBody(json: json ?? [:])
             let wrap = try body.optionalString("wrap") ?? BodySigning.Wrapping.plain.rawValue
             guard let wrapping = BodySigning.Wrapping(rawValue: wrap) else {
                 throw AgentError.badRequest(

@@ -102,6 +102,15 @@ public struct Schema: Sendable, Equatable {
         return Schema(.object(members), definitions)
     }
 
+    /// The same, of text or an array that has at least one character or element, and at most so many.
+    public func notEmpty(atMost limit: Int? = nil) -> Schema {
+        var members = json.object ?? [:]
+        let unit = members["type"] == "array" ? "Items" : "Length"
+        members["min\(unit)"] = 1
+        members["max\(unit)"] = limit.map { .integer(Int64($0)) }
+        return Schema(.object(members), definitions)
+    }
+
     /// The same, for a value that must not be logged: it contains a secret or personal information.
     public var asSensitive: Schema {
         Schema(.object((json.object ?? [:]).merging([Self.sensitive: true]) { _, new in new }), definitions)

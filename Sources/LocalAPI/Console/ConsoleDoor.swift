@@ -93,7 +93,7 @@ extension Router {
             "POST", ConsoleGate.begin, needs: .read,
             .init("Begin a session", body: ["token": .string("of the address")], required: ["token"], answer: answer)
         ) { request in
-            guard let token = try request.json()["token"]?.string else {
+            guard let token = request.json["token"]?.string else {
                 throw LocalAPIError.badBody(reason: "has no token")
             }
             let session = try door.change { table throws(LocalAPIError) in try table.open(token, now: .now) }

@@ -9,27 +9,26 @@ public struct LocalRequest: Sendable {
     public let parameters: [String: String]
     /// The given parameters; the route describes all of them.
     public let query: [String: String]
-    /// The members of a JSON body that the route describes.
-    public let members: Set<String>
     public let headers: HTTPHeaders
     public internal(set) var body: [UInt8] = []
+    /// The body as a JSON object that fits the route's schema; without members where no body was sent, or text.
+    public private(set) var json: JSON = [:]
     public let peer: Peer
     /// Whether the peer may do everything.
     public let isOwner: Bool
     /// Whether the policy lets the peer operate.
     public let mayOperate: Bool
 
-    /// The body as a JSON object.
+    /// Reads the body as a JSON object. A request without one counts as one without members.
     ///
     /// - Throws: ``LocalAPIError/badBody(reason:)``
-    public func json() throws(LocalAPIError) -> JSON {
-        let json: JSON
+    mutating func readJSON() throws(LocalAPIError) {
+        guard !body.isEmpty else { return }
         do {
             json = try JSON(parsing: body, limit: .max)
         } catch {
             throw .badBody(reason: "is \(error.message)")
         }
         guard json.object != nil else { throw .badBody(reason: "is \(json.kind), not an object") }
-        return json
     }
 }

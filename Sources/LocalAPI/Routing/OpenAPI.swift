@@ -66,13 +66,7 @@ extension Router.Route {
                 return Self.parameter(name, in: "query", schema, isRequired: isRequired)
             }
         if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
-        if let body = description.body {
-            // A member that may be missing may be null as well.
-            let members = body.reduce(into: [:]) { members, member in
-                members[member.key] =
-                    description.requiredMembers.contains(member.key) ? member.value : member.value.orNull
-            }
-            let schema = Schema.object(members, required: description.requiredMembers)
+        if let schema = description.bodySchema {
             operation["requestBody"] = [
                 "required": .bool(!description.requiredMembers.isEmpty),
                 "content": ["application/json": ["schema": schema.json]],

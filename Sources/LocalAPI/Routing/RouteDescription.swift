@@ -93,6 +93,14 @@ public struct RouteDescription: Sendable {
         events[name] ?? events.first { key, _ in key.hasSuffix(".*") && name.hasPrefix(key.dropLast()) }?.value
     }
 
+    /// The JSON body as a whole: a member that may be missing may be null as well.
+    var bodySchema: Schema? {
+        body.map { body in
+            let members = body.map { ($0, requiredMembers.contains($0) ? $1 : $1.orNull) }
+            return .object(Dictionary(uniqueKeysWithValues: members), required: requiredMembers)
+        }
+    }
+
     var definitions: [String: JSON] {
         let schemas: [[Schema]] = [
             Array(path.values), Array(query.values), Array((body ?? [:]).values), answer.map { [$0] } ?? [],

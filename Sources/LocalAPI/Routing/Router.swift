@@ -15,6 +15,8 @@ public struct Router: Sendable {
         let handler: Handler
         private let describe: @Sendable () -> RouteDescription
         private let outline = RouteOutline()
+        /// Whether requests are as described once the handler has them.
+        private let checksRequests: Bool
 
         /// Made anew each time: the schemas of all routes would be half a megabyte, which hardly anybody asks for.
         var description: RouteDescription { describe() }
@@ -29,8 +31,10 @@ public struct Router: Sendable {
 
         init(
             _ method: String, _ path: String, _ permission: Permission,
-            _ describe: @escaping @Sendable () -> RouteDescription, _ handler: @escaping Handler
+            _ describe: @escaping @Sendable () -> RouteDescription, _ handler: @escaping Handler,
+            checksRequests: Bool = true
         ) {
+            self.checksRequests = checksRequests
             self.method = method
             self.path = path
             parameterCount = path.utf8.count { $0 == UInt8(ascii: "{") }
@@ -39,7 +43,14 @@ public struct Router: Sendable {
             self.handler = handler
         }
 
-        func answered(by handler: @escaping Handler) -> Route { Route(method, path, permission, describe, handler) }
+        /// - Throws: ``LocalAPIError`` if the request is not as the route's description says; and the handler's errors.
+        func answer(_ request: LocalRequest) async throws -> LocalResponse {
+            try await handler(checksRequests ? try checks.checked(request) : request)
+        }
+
+        func answered(by handler: @escaping Handler) -> Route {
+            Route(method, path, permission, describe, handler, checksRequests: false)
+        }
 
         /// The values of the `{names}`; `nil` if the path does not match this pattern.
         func parameters(of segments: [String]) -> [String: String]? {
@@ -78,7 +89,8 @@ public struct Router: Sendable {
         routes.insert(route, at: place ?? routes.endIndex)
     }
 
-    /// Adds every route of another router, with the permission that it needs there and another handler.
+    /// Adds every route of another router, with the permission that it needs there and another handler, which answers
+    /// all requests, also those that the route's description forbids.
     public mutating func on(eachOf other: Router, handler: @escaping Handler) {
         for route in other.routes { insert(route.answered(by: handler)) }
     }

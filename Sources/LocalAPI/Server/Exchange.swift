@@ -176,7 +176,7 @@ final class Exchange: ServedExchange, @unchecked Sendable {
         let task = Task {
             let answer: LocalResponse
             do {
-                answer = try await route.handler(request)
+                answer = try await route.answer(request)
             } catch {
                 answer = .error(error)
             }

@@ -39,8 +39,8 @@ extension ServerContext {
             throw .accessDenied(permission: route.permission, uid: peer.uid)
         }
         let checks = route.checks
-        if let unknown = target.query.keys.sorted().first(where: { !checks.query.contains($0) }) {
-            throw .unknownParameter(name: unknown, known: checks.query.sorted())
+        if let unknown = target.query.keys.sorted().first(where: { checks.query[$0] == nil }) {
+            throw .unknownParameter(name: unknown, known: checks.query.keys.sorted())
         }
         let offered = checks.forms
         let form = StreamForm.preferred(of: offered, accepted: head.headers.all("Accept"))
@@ -56,8 +56,7 @@ extension ServerContext {
         }
         let request = LocalRequest(
             method: head.method, path: target.path, parameters: parameters, query: target.query,
-            members: checks.members, headers: head.headers, peer: peer, isOwner: isOwner,
-            mayOperate: policy.allows(peer, .operate))
+            headers: head.headers, peer: peer, isOwner: isOwner, mayOperate: policy.allows(peer, .operate))
         if let session = caller.session { console?.begin(session) }
         return AdmittedRequest(route: route, request: request, place: place, session: caller.session, form: form)
     }

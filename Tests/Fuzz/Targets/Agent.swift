@@ -17,8 +17,8 @@ extension FuzzTarget {
             return .accepted
         },
         FuzzTarget(name: "request-body") { bytes throws(Violation) in
-            let known: Set = ["topic", "payload", "encoding", "qos", "retain", "raw"]
-            guard let body = try? RequestBody(bytes, knowing: known) else { return .refused }
+            guard let json = try? JSON(parsing: bytes) else { return .refused }
+            let body = RequestBody(json: json)
             guard (try? body.payload("payload")) != nil, let qos = try? body.integer("qos", in: 0...2, default: 1)
             else {
                 return .refused

@@ -18,13 +18,18 @@ final class Served: Sendable {
     private let server: LocalServer
     private let running: Task<Void, any Error>
 
-    /// - Parameter policy: unless given, this process's user may do everything.
-    init(policy: AccessPolicy? = nil, limits: LocalServer.Limits = LocalServer.Limits(), at path: String? = nil) throws
-    {
+    /// - Parameters:
+    ///   - policy: unless given, this process's user may do everything.
+    ///   - addMore: adds routes of a test's own.
+    init(
+        policy: AccessPolicy? = nil, limits: LocalServer.Limits = LocalServer.Limits(), at path: String? = nil,
+        addMore: (inout Router) -> Void = { _ in }
+    ) throws {
         directory = try Self.makeDirectory()
         self.path = path ?? "\(directory)/api.sock"
         var router = Router()
         Self.addRoutes(to: &router, events, waits, opened, letGo)
+        addMore(&router)
         server = LocalServer(
             socketPath: self.path, policy: policy ?? AccessPolicy(owners: [getuid()]), router: router, limits: limits)
         do {
@@ -96,8 +101,12 @@ final class Served: Sendable {
         router.on(
             "POST", "/v1/echo", needs: .publish,
             .init(
-                "The body again", text: "a JSON object", status: 202, answer: .openObject(""))
-        ) { request in .json(try request.json(), status: 202) }
+                "The body again",
+                body: [
+                    "topic": .string("of a message").notEmpty(), "retain": .boolean(""), "qos": .integer("", in: 0...2),
+                    "list": .array(of: .anything(""), ""), "more": .openObject(""),
+                ], status: 202, answer: .openObject(""))
+        ) { request in .json(request.json, status: 202) }
         router.on(
             "POST", "/v1/count", needs: .publish, .init("Bytes of the body", text: "anything", answer: .openObject(""))
         ) { request in
