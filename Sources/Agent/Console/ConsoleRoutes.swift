@@ -2,8 +2,8 @@ import Groundwork
 import LocalAPI
 
 /// Opening the console's page, and ending it.
-extension Agent {
-    nonisolated func addConsoleRoutes(to router: inout Router) {
+extension ConsoleFeature {
+    func addRoutes(to router: inout Router, of agent: Agent) {
         router.on(
             "POST", "/v1/console", needs: .read,
             .init(
@@ -14,27 +14,26 @@ extension Agent {
                         "port": .integer("on 127.0.0.1"), "secondsLeft": .integer("until the address is worth nothing"),
                     ], required: ["address", "port", "secondsLeft"]))
         ) { request in
-            guard self.configuration[ConsoleFeature.enabled] else { throw LocalAPIError.consoleOff }
-            let offer = try await self.console.offer(
-                to: request.peer, by: try AccessPolicy(self.configuration.api), router: self.consoleRouter(),
-                files: try ConsolePage.files(self.configuration))
+            guard self.host.settings[Self.enabled] else { throw LocalAPIError.consoleOff }
+            let offer = try await self.server.offer(
+                to: request.peer, by: try AccessPolicy(self.host.settings.api), router: self.pageRouter(),
+                files: try ConsolePage.files(self.host.settings))
             return .json([
                 "address": .string(offer.address), "port": .integer(Int64(offer.port)),
                 "secondsLeft": .integer(offer.life.components.seconds),
             ])
         }
-        addConsoleSessionRoutes(to: &router)
+        addSessionRoutes(to: &router)
     }
 
     /// What the page may ask for: everything, but for a further session, which would outlive its own.
-    private nonisolated func consoleRouter() -> Router {
-        var router = Router()
-        for feature in features where !(feature is ConsoleFeature) { feature.addRoutes(to: &router, of: self) }
-        addConsoleSessionRoutes(to: &router)
+    private func pageRouter() -> Router {
+        var router = host.router(without: Self.self)
+        addSessionRoutes(to: &router)
         return router
     }
 
-    private nonisolated func addConsoleSessionRoutes(to router: inout Router) {
+    private func addSessionRoutes(to router: inout Router) {
         let session = Schema.object(
             [
                 "user": .string("whose rights it has"),
@@ -51,14 +50,14 @@ extension Agent {
                         "sessions": .array(of: session, "in the order in which they were asked for"),
                     ], required: ["enabled", "sessions"]))
         ) { request in
-            let sessions = self.console.sessions(of: request.isOwner ? nil : request.peer.uid).map { session -> JSON in
+            let sessions = self.server.sessions(of: request.isOwner ? nil : request.peer.uid).map { session -> JSON in
                 [
                     "user": .string(UserName.of(session.uid)), "state": session.isOpen ? "open" : "offered",
                     "secondsLeft": .integer(session.secondsLeft),
                 ]
             }
             return .json([
-                "enabled": .bool(self.configuration[ConsoleFeature.enabled]), "sessions": .array(sessions),
+                "enabled": .bool(self.host.settings[Self.enabled]), "sessions": .array(sessions),
             ])
         }
         router.on(
@@ -67,7 +66,7 @@ extension Agent {
                 "End the sessions of the console: one's own, or for an owner all",
                 answer: .object(["ended": .integer("how many sessions")], required: ["ended"]))
         ) { request in
-            .json(["ended": .integer(Int64(self.console.end(of: request.isOwner ? nil : request.peer.uid)))])
+            .json(["ended": .integer(Int64(self.server.end(of: request.isOwner ? nil : request.peer.uid)))])
         }
     }
 }

@@ -1,8 +1,10 @@
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import LocalAPI
 import Logging
 import Prompts
+import Synchronization
 import Vault
 
 /// All that a feature may know of the agent.
@@ -15,6 +17,7 @@ final class Host: Sendable {
     let prompts = PromptDesk()
     let accounts: AccountRegistry
     private let reporter: EventReporter
+    private let routes = Mutex<@Sendable ((any Feature.Type)?) -> Router>({ _ in Router() })
 
     init(settings: AgentConfiguration, vault: Vault, client: HTTPClient, time: BestKnownTime, logger: Logger) {
         self.settings = settings
@@ -46,6 +49,18 @@ final class Host: Sendable {
 
     /// The newest event that needs a person's attention, until another one ends it or a day has passed.
     var lastTrouble: AgentEvent? { reporter.newestTrouble(at: time.now) }
+
+    // MARK: Routes
+
+    /// - Parameter routes: the routes of all features but one.
+    func install(_ routes: @escaping @Sendable ((any Feature.Type)?) -> Router) {
+        self.routes.withLock { $0 = routes }
+    }
+
+    /// The routes of all features.
+    ///
+    /// - Parameter left: whose are left out.
+    func router(without left: (any Feature.Type)? = nil) -> Router { routes.withLock(\.self)(left) }
 
     // MARK: Services
 

@@ -5,11 +5,7 @@ import Vault
 /// Combines what the features contribute.
 extension Agent {
     /// Every route of the local API; the OpenAPI document is made from it.
-    nonisolated func router() -> Router {
-        var router = Router()
-        for feature in features { feature.addRoutes(to: &router, of: self) }
-        return router
-    }
+    nonisolated func router() -> Router { host.router() }
 
     /// The same routes while the vault cannot be opened: those that need it answer with the reason.
     nonisolated func standbyRouter() -> Router {

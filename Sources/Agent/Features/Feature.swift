@@ -42,6 +42,9 @@ protocol Feature: Sendable {
     /// Its work for as long as the agent runs. A service that subscribes before it runs misses no event.
     func services(of agent: Agent) -> [any Service]
 
+    /// Ends what it has open when the agent ends.
+    func close() async
+
     /// Its members of the status. If two features have the same member, the later one in the list wins.
     func status(of agent: Agent) async throws -> [String: JSON]
 
@@ -60,6 +63,7 @@ extension Feature {
     func addRoutes(to router: inout Router, of agent: Agent) {}
     func examine(_ agent: Agent, into state: inout AgentState) async throws {}
     func services(of agent: Agent) -> [any Service] { [] }
+    func close() async {}
     func status(of agent: Agent) async throws -> [String: JSON] { [:] }
     func warnings(of agent: Agent) async throws -> [String] { [] }
 }

@@ -83,7 +83,7 @@ extension Agent {
     }
 
     private func end() async {
-        await console.close()
+        for feature in features { await feature.close() }
         for broker in brokers { _ = await broker.disconnect() }
         await close()
         await nearby.close()

@@ -20,7 +20,6 @@ public final actor Agent {
     nonisolated let network = NetworkWatch()
     nonisolated let nearby: Nearby
     nonisolated let browserLogIns = BrowserLogIns()
-    nonisolated let console: ConsoleServer
     nonisolated let hosts: HostList
     nonisolated let uploads = UploadDesk()
     /// The brokers of the settings; not connected until somebody uses them.
@@ -53,9 +52,6 @@ public final actor Agent {
         self.board = board
         self.logger = logger
         self.features = features.map { $0.init(host) }
-        console = ConsoleServer(
-            port: UInt16(configuration[ConsoleFeature.port]),
-            idle: .seconds(60 * configuration[ConsoleFeature.idleMinutes]))
         hosts = HostList(configuration.hosts)
         location = LocationFinder(configuration)
         grantLog = GrantLog(directory: configuration.stateDirectory)
@@ -69,6 +65,11 @@ public final actor Agent {
             configuration, deviceName: configuration.gateway.shownDeviceName, prompts: host.prompts
         ) { error in
             host.report(SharingEvent.auditFailed(error))
+        }
+        host.install { [unowned self] left in
+            var router = Router()
+            for feature in self.features where type(of: feature) != left { feature.addRoutes(to: &router, of: self) }
+            return router
         }
         host.accounts.install(self.features.flatMap(\.accountKinds) + [GatewayKind(agent: self)]) { [unowned self] in
             try await endingGrants(at: $0) { try await vault.commit($0) }

@@ -101,15 +101,9 @@ struct MetricsListener {
     }
 
     private func router(of agent: Agent) -> Router {
-        var router = Router()
-        if user == nil {
-            agent.addMetricsRoute(to: &router)
-        } else {
-            // But for the console: its sessions have all rights of the user.
-            for feature in agent.features where !(feature is ConsoleFeature) {
-                feature.addRoutes(to: &router, of: agent)
-            }
-        }
+        // But for the console: its sessions have all rights of the user.
+        var router = user == nil ? Router() : agent.host.router(without: ConsoleFeature.self)
+        if user == nil { agent.addMetricsRoute(to: &router) }
         agent.addMetricsRoute(to: &router, at: "/metrics")
         return router
     }

@@ -10,7 +10,14 @@ struct ConsoleFeature: Feature {
     static let title = Setting("console.title", preset: "Latchkey")
     static let styleSheet = Setting("console.style_sheet", preset: "")
 
-    init(_ host: Host) {}
+    let host: Host
+    let server: ConsoleServer
+
+    init(_ host: Host) {
+        self.host = host
+        server = ConsoleServer(
+            port: UInt16(host.settings[Self.port]), idle: .seconds(60 * host.settings[Self.idleMinutes]))
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("console") { table in
@@ -22,5 +29,5 @@ struct ConsoleFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { agent.addConsoleRoutes(to: &router) }
+    func close() async { await server.close() }
 }

@@ -6,8 +6,8 @@ import Vault
 
 /// The keys that open the vault: a leaked credential can be replaced, and a board moved from one kind of key to
 /// another, without enrolling again. Each change is completely on disk when it is answered, or not at all.
-extension Agent {
-    nonisolated func addVaultRoutes(to router: inout Router) {
+extension VaultFeature {
+    func addRoutes(to router: inout Router, of agent: Agent) {
         router.on(
             "GET", "/v1/vault/slots", needs: .operate,
             .init(
@@ -15,15 +15,15 @@ extension Agent {
                 answer: .object(
                     ["slots": .array(of: Slot.schema, "in the order of their numbers")], required: ["slots"]))
         ) { _ in
-            let openedBy = try await self.vault.openedBy().id
-            return .json(["slots": .array(try await self.vault.slots().map { $0.json(isInUse: $0.id == openedBy) })])
+            let openedBy = try await self.host.vault.openedBy().id
+            return .json(["slots": .array(try await self.host.vault.slots().map { $0.json(isInUse: $0.id == openedBy) })])
         }
         router.on(
             "POST", "/v1/vault/slots", needs: .operate,
             .init(
                 "Add a slot to the sealed store", body: Self.keyMembers, required: ["kind", "key"], answer: Slot.schema)
         ) { request in
-            .json(try await self.vault.add(try RequestBody(request).slotKey()).json(isInUse: false))
+            .json(try await self.host.vault.add(try RequestBody(request).slotKey()).json(isInUse: false))
         }
         router.on(
             "POST", "/v1/vault/slots/{id}", needs: .operate,
@@ -32,9 +32,9 @@ extension Agent {
                 path: ["id": .integer("number of the slot")], body: Self.keyMembers, required: ["kind", "key"],
                 answer: Slot.schema)
         ) { request in
-            let (id, openedBy) = (try request.slot(), try await self.vault.openedBy().id)
+            let (id, openedBy) = (try request.slot(), try await self.host.vault.openedBy().id)
             return .json(
-                try await self.vault.rewrap(slot: id, with: try RequestBody(request).slotKey())
+                try await self.host.vault.rewrap(slot: id, with: try RequestBody(request).slotKey())
                     .json(isInUse: id == openedBy))
         }
         router.on(
@@ -46,8 +46,8 @@ extension Agent {
         ) { request in
             let id = try request.slot()
             // The settings still name its key: without the slot, the agent could not open its vault again.
-            guard try await self.vault.openedBy().id != id else { throw AgentError.slotInUse(id) }
-            try await self.vault.remove(slot: id)
+            guard try await self.host.vault.openedBy().id != id else { throw AgentError.slotInUse(id) }
+            try await self.host.vault.remove(slot: id)
             return .json(["removed": .integer(id)])
         }
     }

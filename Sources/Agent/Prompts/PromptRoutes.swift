@@ -4,19 +4,19 @@ import LocalAPI
 import Prompts
 
 /// Questions to people, and their answers.
-extension Agent {
-    nonisolated func addPromptRoutes(to router: inout Router) {
+extension PromptsFeature {
+    func addRoutes(to router: inout Router, of agent: Agent) {
         router.on(
             "GET", "/v1/prompts", needs: .read,
             .init(
                 "The prompts that wait for an answer, the oldest first",
                 answer: .object(
                     ["prompts": .array(of: .prompt, "the waiting prompts")], required: ["prompts"]))
-        ) { _ in .json(["prompts": .array(self.prompts.prompts.map { .object($0.details) })]) }
+        ) { _ in .json(["prompts": .array(self.host.prompts.prompts.map { .object($0.details) })]) }
         router.on(
             "GET", "/v1/prompts/{id}", needs: .read,
             .init("One prompt", path: ["id": .integer("of the prompt")], answer: .prompt)
-        ) { request in .json(.object(try self.prompts.prompt(try request.promptID()).details)) }
+        ) { request in .json(.object(try self.host.prompts.prompt(try request.promptID()).details)) }
         router.on(
             "POST", "/v1/prompts/{id}", needs: .operate,
             .init(
@@ -44,10 +44,10 @@ extension Agent {
             let body = RequestBody(request)
             let answerer = request.answerer(program: try body.optionalString("program"))
             guard let answer = try Self.answer(in: body) else {
-                try self.prompts.refuse(id, by: answerer, uid: request.peer.uid)
+                try self.host.prompts.refuse(id, by: answerer, uid: request.peer.uid)
                 return .json(["id": .integer(Int64(id)), "state": "refused"])
             }
-            try self.prompts.answer(id, answer, by: answerer, uid: request.peer.uid)
+            try self.host.prompts.answer(id, answer, by: answerer, uid: request.peer.uid)
             return .json(["id": .integer(Int64(id)), "state": "answered"])
         }
     }

@@ -5,7 +5,9 @@ import Vault
 
 /// The keys that open the vault.
 struct VaultFeature: Feature {
-    init(_ host: Host) {}
+    let host: Host
+
+    init(_ host: Host) { self.host = host }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("vault") { table in
@@ -16,10 +18,8 @@ struct VaultFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { agent.addVaultRoutes(to: &router) }
-
     func warnings(of agent: Agent) async throws -> [String] {
-        try await agent.vault.openedBy().kind.isDevelopment
+        try await host.vault.openedBy().kind.isDevelopment
             ? ["the vault is opened by a development key file, which keeps nothing safe"] : []
     }
 
