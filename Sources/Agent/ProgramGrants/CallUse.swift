@@ -14,7 +14,7 @@ extension Agent {
         try PassedFields.check(asked.call, byOperator: request.mayOperate)
         guard let signing = asked.signing else { return asked }
         try request.checkMayOperate()
-        asked.call.signing = try await resolved(signing)
+        asked.call.signing = try await SigningKeys(host: host).resolved(signing)
         return asked
     }
 

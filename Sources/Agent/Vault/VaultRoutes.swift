@@ -16,7 +16,9 @@ extension VaultFeature {
                     ["slots": .array(of: Slot.schema, "in the order of their numbers")], required: ["slots"]))
         ) { _ in
             let openedBy = try await self.host.vault.openedBy().id
-            return .json(["slots": .array(try await self.host.vault.slots().map { $0.json(isInUse: $0.id == openedBy) })])
+            return .json([
+                "slots": .array(try await self.host.vault.slots().map { $0.json(isInUse: $0.id == openedBy) })
+            ])
         }
         router.on(
             "POST", "/v1/vault/slots", needs: .operate,

@@ -3,8 +3,8 @@ import Groundwork
 import LocalAPI
 
 /// Signed tokens that programs send themselves.
-extension Agent {
-    nonisolated func addSignRoutes(to router: inout Router) {
+extension SigningFeature {
+    func addSignRoutes(to router: inout Router, of agent: Agent) {
         let members = SigningRequest.ofToken.merging(CallContent.members("signed")) { own, _ in own }
         router.on(
             "POST", "/v1/sign", needs: .operate,
@@ -19,9 +19,9 @@ extension Agent {
         ) { request in
             let body = RequestBody(request)
             let content = try CallContent(body)
-            let signing = try await self.resolved(SigningRequest(body))
+            let signing = try await self.keys.resolved(SigningRequest(body))
             let principal = try Principal(body.optionalString("as"))
-            let session = try await self.account(of: request).session
+            let session = try await agent.account(of: request).session
             let token = try await session.signedToken(
                 of: content.bytes, type: content.kind?.mediaType, by: signing, as: principal)
             return .json(["token": .string(token)])

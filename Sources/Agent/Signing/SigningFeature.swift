@@ -6,7 +6,9 @@ import Settings
 struct SigningFeature: Feature {
     static let lifetimeSeconds = Setting("signing.lifetime_seconds", preset: 300)
 
-    init(_ host: Host) {}
+    let keys: SigningKeys
+
+    init(_ host: Host) { keys = SigningKeys(host: host) }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("signing") { table in
@@ -18,7 +20,7 @@ struct SigningFeature: Feature {
     }
 
     func addRoutes(to router: inout Router, of agent: Agent) {
-        agent.addKeyRoutes(to: &router)
-        router.addOfAccounts { agent.addSignRoutes(to: &$0) }
+        addKeyRoutes(to: &router)
+        router.addOfAccounts { addSignRoutes(to: &$0, of: agent) }
     }
 }

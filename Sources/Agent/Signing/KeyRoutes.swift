@@ -3,15 +3,15 @@ import Groundwork
 import LocalAPI
 
 /// The keys that bodies of calls may be signed with.
-extension Agent {
-    nonisolated func addKeyRoutes(to router: inout Router) {
+extension SigningFeature {
+    func addKeyRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/keys", needs: .operate,
             .init(
                 "The keys that bodies of calls may be signed with, beside the device's own",
                 answer: .object(["keys": .array(of: .signingKey, "by name")], required: ["keys"]))
         ) { _ in
-            .json(["keys": .array(try await self.signingKeys().map { Self.report($0.name, $0.key) })])
+            .json(["keys": .array(try await self.keys.all().map { Self.report($0.name, $0.key) })])
         }
         router.on(
             "POST", "/v1/keys", needs: .operate,
@@ -26,7 +26,7 @@ extension Agent {
         ) { request in
             let body = RequestBody(request)
             let name = try body.string("name")
-            return .json(Self.report(name, try await self.addSigningKey(name, from: Self.keySource(body))))
+            return .json(Self.report(name, try await self.keys.add(name, from: Self.keySource(body))))
         }
         router.on(
             "DELETE", "/v1/keys/{key}", needs: .operate,
@@ -35,13 +35,13 @@ extension Agent {
                 answer: .object(["removed": .string("its name")], required: ["removed"]))
         ) { request in
             let name = request.parameters["key"] ?? ""
-            try await self.removeSigningKey(name)
+            try await self.keys.remove(name)
             return .json(["removed": .string(name)])
         }
     }
 
     /// - Throws: ``AgentError/badRequest(member:fault:)``
-    private static func keySource(_ body: RequestBody) throws(AgentError) -> SigningKeySource {
+    private static func keySource(_ body: RequestBody) throws(AgentError) -> SigningKeys.Source {
         let (pem, pkcs12) = (try body.optionalString("pem"), try body.optionalString("pkcs12"))
         let password = try body.optionalString("password")
         guard pem == nil || pkcs12 == nil else {
