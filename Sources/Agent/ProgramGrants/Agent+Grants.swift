@@ -20,11 +20,9 @@ extension Agent {
 
     /// Whether a program may use the routes for calls and tokens at all.
     ///
-    /// - Throws: ``LocalAPIError/accessDenied(permission:uid:)``
+    /// - Throws: ``LocalAPIError/accessDenied(user:method:path:permission:)``
     nonisolated func admit(_ request: LocalRequest) throws(LocalAPIError) {
-        guard grants.concerns(LocalProgram(request)) else {
-            throw .accessDenied(permission: .operate, uid: request.peer.uid)
-        }
+        guard grants.concerns(LocalProgram(request)) else { throw request.denied(.operate) }
     }
 
     /// Lets a program do something, after a person was asked if that is needed.
