@@ -18,8 +18,8 @@ public enum LocalAPIError: Explained, Equatable {
     case methodNotAllowed(method: String, path: String, allowed: [String])
     /// `Accept` names none of the forms in which the stream is offered.
     case notAcceptable(offered: [String])
-    /// The policy does not give this user the permission.
-    case accessDenied(permission: Permission, uid: UInt32)
+    /// The policy does not give the user, named in full, the permission that the request needs.
+    case accessDenied(user: String, method: String, path: String, permission: Permission)
     case tooManyRequests(uid: UInt32, Shortage)
     case tooManyConnections(uid: UInt32, Shortage)
     case bodyTooLarge(limit: Int)
@@ -102,10 +102,13 @@ public enum LocalAPIError: Explained, Equatable {
                 "local-api.not-acceptable", .notAcceptable,
                 "the request accepts none of the forms in which this stream is offered",
                 remedy: "accept one of: \(offered.joined(separator: ", "))")
-        case .accessDenied(let permission, let uid):
+        case .accessDenied(let user, let method, let path, let permission):
             Explanation(
-                "local-api.access-denied", .permission, "user \(uid) may not \(permission.rawValue)",
-                remedy: "add the user or one of its groups to api.\(permission.rawValue) of the configuration")
+                "local-api.access-denied", .permission,
+                "\(user) may not \(method) \(path): that needs the right \(permission.rawValue)",
+                remedy: "add the user, or one of its groups as @NAME, to \(permission.rawValue) of [api] in the "
+                    + "settings, and restart the agent",
+                meaning: "the settings do not give this user the right that the request needs")
         case .tooManyRequests(let uid, let shortage):
             Explanation(
                 "local-api.too-many-requests", .tooMany,
@@ -199,6 +202,17 @@ public enum LocalAPIError: Explained, Equatable {
         }
     }
 
+    /// - Parameters:
+    ///   - method: as it was sent.
+    ///   - path: as it was sent, but decoded.
+    static func denied(
+        _ permission: Permission, to peer: Peer, _ method: String, _ path: String
+    ) -> LocalAPIError {
+        .accessDenied(
+            user: DisplayText.clean(UserName.full(peer.uid)), method: method,
+            path: DisplayText.oneLine(path, limit: 200), permission: permission)
+    }
+
     private static let console = "run latchkey console, and open the address that it prints"
     private static let routes = "GET \(Router.documentPath) lists every route"
 
@@ -217,7 +231,7 @@ public enum LocalAPIError: Explained, Equatable {
         .badRequest(member: "MEMBER", fault: "is missing"),
         .notFound(path: "PATH"),
         .methodNotAllowed(method: "METHOD", path: "PATH", allowed: []), .notAcceptable(offered: ["TYPE"]),
-        .accessDenied(permission: .operate, uid: 1000),
+        .accessDenied(user: "USER", method: "POST", path: "/v1/PATH", permission: .operate),
         .tooManyRequests(uid: 1000, .ofUser(limit: 10)), .tooManyConnections(uid: 1000, .ofUser(limit: 32)),
         .bodyTooLarge(limit: 1_048_576), .headTooLarge(limit: 16_384), .requestTooSlow(limit: .seconds(10)), .stopping,
         .consoleOff, .cannotListenOnPort(8480, reason: "REASON"), .tooManyConsoles(limit: 16),

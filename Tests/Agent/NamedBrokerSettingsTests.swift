@@ -93,6 +93,23 @@ struct NamedBrokerSettingsTests {
         #expect(throws: Never.self) { try broker.credentials() }
     }
 
+    @Test("the protocol that TLS names has at most 255 bytes, at the gateway's broker and at others")
+    func applicationProtocol() {
+        func faults(_ length: Int) -> [String] {
+            let alpn = "alpn = \"\(String(repeating: "x", count: length))\"\n"
+            let other = "[[brokers]]\nname = \"a\"\nhost = \"a\"\npublic_authorities = true\n"
+            do {
+                _ = try AgentConfiguration(toml: "[broker]\n\(alpn)\(other)\(alpn)", path: "test.toml")
+                return []
+            } catch {
+                guard case .faults(_, let faults) = error else { return ["\(error)"] }
+                return faults.map(\.keyPath).sorted()
+            }
+        }
+        #expect(faults(255) == [])
+        #expect(faults(256) == ["broker.alpn", "brokers[0].alpn"])
+    }
+
     @Test("brokers of the settings have names of their own")
     func twice() {
         let one = "[[brokers]]\nname = \"a\"\nhost = \"a\"\ntls = false\n"

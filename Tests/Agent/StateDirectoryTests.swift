@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import LocalAPI
 import Prompts
 import TestSupport
 import Testing

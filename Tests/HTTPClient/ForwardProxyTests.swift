@@ -28,10 +28,27 @@ struct ForwardProxyTests {
         "hosts of no_proxy are reached without",
         arguments: [
             ("*", true), ("gw.example", true), (".example", true), ("example", true), ("other, gw.example", true),
-            ("ample", false), ("gw.example.com", false), ("", false),
+            ("GW.example.", true), ("ample", false), ("gw.example.com", false), ("", false), ("other,*", false),
         ])
     func exceptions(list: String, isDirect: Bool) {
         #expect((address(["https_proxy": "a:1", "no_proxy": list]) == nil) == isDirect)
+    }
+
+    @Test(
+        "addresses and networks of no_proxy are reached without",
+        arguments: [
+            ("10.1.2.3", "10.0.0.0/8", true), ("11.1.2.3", "10.0.0.0/8", false), ("10.1.2.3", "10.1.2.3", true),
+            ("10.1.2.3", "gw.example 10.1.2.0/30", true), ("10.1.2.4", "10.1.2.0/30", false),
+            ("10.1.2.3", "10.1.2.3/32", true), ("10.1.2.3", "10.1.2.3/33", false), ("10.1.2.3", "0.0.0.0/0", false),
+            ("10.1.2.3", "10.0.0.0/", false), ("10.1.2.3", "10.0.0.0/x", false), ("10.1.2.3", "::/1", false),
+            ("10.1.2.3", "2.3", false), ("10.1.2.3", "*", true),
+            ("[fe80::1]", "fe80::/10", true), ("febf::1", "fe80::/10", true), ("[fec0::1]", "fe80::/10", false),
+            ("[fe80::1]", "fe80:0::1", true), ("[fe80::1]", "[fe80::1]", false), ("[fe80::1]", "fe80::1/129", false),
+            ("[::1]", "0.0.0.0/1", false),
+            ("net.example", "10.0.0.0/8", false),
+        ])
+    func networks(host: String, list: String, isDirect: Bool) {
+        #expect((address(["https_proxy": "a:1", "no_proxy": list], to: host) == nil) == isDirect)
     }
 
     @Test("a proxy that refuses is named with its status, and one that cannot be reached as itself")

@@ -22,8 +22,11 @@ struct AccessTests {
         ] {
             let answer = try await served.ask(method, path)
             #expect(answer.status == 403 && answer.code == "local-api.access-denied")
-            #expect(answer.json?["error"]?["message"]?.string == "user \(Self.uid) may not \(permission)")
-            #expect(answer.json?["error"]?["remedy"]?.string?.contains("api.\(permission)") == true)
+            let user = try #require(getpwuid(Self.uid).map { String(cString: $0.pointee.pw_name) })
+            #expect(
+                answer.json?["error"]?["message"]?.string
+                    == "user \(user) (uid \(Self.uid)) may not \(method) \(path): that needs the right \(permission)")
+            #expect(answer.json?["error"]?["remedy"]?.string?.contains("to \(permission) of [api]") == true)
         }
         try await served.stop()
     }

@@ -46,7 +46,8 @@ struct DocumentationTests {
         let errors: [LocalAPIError] = [
             .badTarget(reason: ""), .unknownParameter(name: "", known: []), .badBody(reason: ""),
             .badRequest(member: "", fault: ""), .notFound(path: ""),
-            .methodNotAllowed(method: "", path: "", allowed: []), .accessDenied(permission: .read, uid: 0),
+            .methodNotAllowed(method: "", path: "", allowed: []),
+            .accessDenied(user: "", method: "", path: "", permission: .read),
             .tooManyRequests(uid: 0, .ofUser(limit: 0)), .tooManyConnections(uid: 0, .ofOthers(limit: 0)),
             .bodyTooLarge(limit: 0),
             .headTooLarge(limit: 0), .requestTooSlow(limit: .zero), .stopping,

@@ -81,10 +81,7 @@ struct NamedBrokerSettings: Sendable, Equatable {
         var tls = TLS()
         table.flag("public_authorities", &tls.usesPublicAuthorities)
         table.choice("name_check", &tls.nameCheck, ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
-        table.string("alpn", &tls.alpn, .any)
-        if tls.alpn.utf8.count > 255 {
-            table.note("alpn", "has more than 255 bytes", fix: "write the name of one protocol, such as \"mqtt\"")
-        }
+        table.string("alpn", &tls.alpn, .applicationProtocol)
         for key in ["client_certificate", "client_key"] where table.string(key) != nil {
             table.note(
                 key, "client certificates of other brokers are not supported yet",

@@ -1,4 +1,5 @@
 public import Groundwork
+import LocalAPI
 
 /// Why the agent as a whole cannot do what was asked.
 public enum AgentError: Explained, Equatable {

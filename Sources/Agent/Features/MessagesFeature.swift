@@ -15,10 +15,7 @@ struct MessagesFeature: Feature {
             table.string("host", &configuration.broker.host, .hostOrEmpty)
             table.integer("port", &configuration.broker.port, in: 0...65_535)
             table.integer("keep_alive_seconds", &configuration.broker.keepAliveSeconds, in: 5...65_535)
-            table.string("alpn", &configuration.broker.alpn, .any)
-            if configuration.broker.alpn.utf8.count > 255 {
-                table.note("alpn", "has more than 255 bytes", fix: "write the name of one protocol, such as \"mqtt\"")
-            }
+            table.string("alpn", &configuration.broker.alpn, .applicationProtocol)
             table.choice(
                 "presence", &configuration.broker.presence, BrokerSettings.Presence.allCases.map { ($0.rawValue, $0) })
             table.string("status_topic", &configuration.broker.statusTopic, .topic)

@@ -20,11 +20,9 @@ extension Agent {
 
     /// Whether a program may use the routes for calls and tokens at all.
     ///
-    /// - Throws: ``LocalAPIError/accessDenied(permission:uid:)``
+    /// - Throws: ``LocalAPIError/accessDenied(user:method:path:permission:)``
     nonisolated func admit(_ request: LocalRequest) throws(LocalAPIError) {
-        guard grants.concerns(LocalProgram(request)) else {
-            throw .accessDenied(permission: .operate, uid: request.peer.uid)
-        }
+        guard grants.concerns(LocalProgram(request)) else { throw request.denied(.operate) }
     }
 
     /// Lets a program do something, after a person was asked if that is needed.
@@ -233,15 +231,30 @@ extension Agent {
     nonisolated func endingGrants<Value: Sendable>(
         at account: AccountName, _ commit: @Sendable ([Change]) async throws -> Value
     ) async throws -> Value {
-        let by = Answerer.agent.description
         let (ended, value) = try await grants.end(at: account, in: vault, commit)
+        await noteEnd(of: ended, of: account, ["account": .string(account.text)])
+        return value
+    }
+
+    /// The same at a host (`host:port`), in the commit after which it is trusted in another way, or no more.
+    ///
+    /// - Throws: what the vault and `commit` throw
+    nonisolated func endingGrants(
+        atHost host: String, _ commit: @Sendable ([Change]) async throws -> Void
+    ) async throws {
+        await noteEnd(of: try await grants.end(atHost: host, in: vault, commit).ended, ["host": .string(host)])
+    }
+
+    /// Reports and records grants that ended with what they were for.
+    private nonisolated func noteEnd(
+        of ended: [ProgramGrant], of account: AccountName = .gateway, _ members: [String: JSON]
+    ) async {
+        let by = Answerer.agent.description
         for grant in ended {
             report(GrantEvent.revoked(grant, by: by), of: account)
-            try? await record([
-                "outcome": "revoked", "grant": .string(grant.id), "account": .string(account.text), "by": .string(by),
-            ])
+            let entry: [String: JSON] = ["outcome": "revoked", "grant": .string(grant.id), "by": .string(by)]
+            try? await record(entry.merging(members) { $1 })
         }
-        return value
     }
 
     // MARK: Recording

@@ -7,7 +7,7 @@ extension Agent {
     /// The call that a program asks for. A signature speaks for the board, not for the program: grants do not include
     /// that.
     ///
-    /// - Throws: ``LocalAPIError/accessDenied(permission:uid:)``, what reading the request throws
+    /// - Throws: ``LocalAPIError/accessDenied(user:method:path:permission:)``, what reading the request throws
     func asked(by request: LocalRequest) async throws -> CallRequest {
         try admit(request)
         var asked = try CallRequest(RequestBody(request))
@@ -95,8 +95,8 @@ extension GrantUse {
 extension LocalRequest {
     /// Grants are about gateways' accounts; for others it takes the right to operate.
     ///
-    /// - Throws: ``LocalAPIError/accessDenied(permission:uid:)``
+    /// - Throws: ``LocalAPIError/accessDenied(user:method:path:permission:)``
     func checkMayOperate() throws(LocalAPIError) {
-        guard mayOperate else { throw .accessDenied(permission: .operate, uid: peer.uid) }
+        guard mayOperate else { throw denied(.operate) }
     }
 }

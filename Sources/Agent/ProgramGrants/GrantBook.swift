@@ -193,10 +193,30 @@ final class GrantBook: Sendable {
     func end<Value: Sendable>(
         at account: AccountName, in vault: Vault, _ commit: @Sendable ([Change]) async throws -> Value
     ) async throws -> (ended: [ProgramGrant], Value) {
+        try await end(in: vault, leaving: { $0.ending(at: account) }, commit)
+    }
+
+    /// Ends what kept grants allow at a host, in the commit after which it is trusted in another way, or no more.
+    ///
+    /// - Parameters:
+    ///   - host: `host:port`.
+    ///   - commit: makes that commit, with these changes too.
+    /// - Returns: the grants that allowed something there, as they were, and what `commit` returns.
+    /// - Throws: what the vault and `commit` throw
+    func end<Value: Sendable>(
+        atHost host: String, in vault: Vault, _ commit: @Sendable ([Change]) async throws -> Value
+    ) async throws -> (ended: [ProgramGrant], Value) {
+        try await end(in: vault, leaving: { $0.ending(atHost: host) }, commit)
+    }
+
+    private func end<Value: Sendable>(
+        in vault: Vault, leaving rest: (ProgramGrant) -> ProgramGrant?,
+        _ commit: @Sendable ([Change]) async throws -> Value
+    ) async throws -> (ended: [ProgramGrant], Value) {
         do {
             return try await update(in: vault) { grants, _ in
-                let ended = grants.filter { $0.ending(at: account) != $0 }
-                grants = grants.compactMap { $0.ending(at: account) }
+                let ended = grants.filter { rest($0) != $0 }
+                grants = grants.compactMap(rest)
                 return ended
             } commit: { ended, changes in
                 (ended, try await commit(changes))

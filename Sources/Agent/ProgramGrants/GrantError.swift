@@ -21,6 +21,8 @@ public enum GrantError: Explained, Equatable {
     case notAskable(limit: Int)
     /// The settings say which programs may do what; only the owners may add to that.
     case onlyOwners
+    /// Programs' grants and people's calls rely on how the host proves itself.
+    case trustOfOwners(host: String)
 
     public var explanation: Explanation {
         switch self {
@@ -76,6 +78,12 @@ public enum GrantError: Explained, Equatable {
                 "grants.only-owners", .permission,
                 "grants limit what programs may do, so only root and the agent's user may change them and the hosts",
                 remedy: "use sudo, or change [[grants]] of the settings")
+        case .trustOfOwners(let host):
+            Explanation(
+                "grants.trust-of-owners", .permission,
+                "\(host) is trusted already: only root and the agent's user may replace its trust, or remove it",
+                remedy: "use sudo",
+                meaning: "a user who is not an owner wanted to replace the trust in a host, or to remove the host")
         }
     }
 
@@ -83,5 +91,6 @@ public enum GrantError: Explained, Equatable {
         .missing(program: "PROGRAM", use: "USE"), .refused(program: "PROGRAM", use: "USE"), .revoked,
         .accountChanged(account: "ACCOUNT"), .sessionPrivate, .reserved(path: "PATH"), .unknown(id: "ID"),
         .inSettings(id: "ID"), .tooMany(limit: 64), .notAskable(limit: 256), .onlyOwners,
+        .trustOfOwners(host: "HOST"),
     ]
 }

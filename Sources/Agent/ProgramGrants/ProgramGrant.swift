@@ -65,6 +65,17 @@ struct ProgramGrant: Sendable, Equatable {
         return rest.accounts.isEmpty ? nil : rest
     }
 
+    /// What is left of it when a host is trusted in another way, or no more; `nil` if nothing is. A refusal stays, and
+    /// so does the token itself, which goes to no host by the agent.
+    ///
+    /// - Parameter host: `host:port`.
+    func ending(atHost host: String) -> ProgramGrant? {
+        guard verdict == .allow, hosts.contains(host) else { return self }
+        var rest = self
+        rest.hosts.remove(host)
+        return rest.hosts.isEmpty && !rest.token ? nil : rest
+    }
+
     /// Whether it is about what a program wants to do.
     func covers(_ use: GrantUse) -> Bool {
         if verdict == .never { return refuses(use) }

@@ -78,7 +78,7 @@ extension Schema {
                     "uid": .integer("of the program's user"), "user": .string("the name of that user"),
                     "unit": .string("of the program"), "account": .accountName,
                     "as": .string("whose token, if the program said so", choices: ["board", "user"]),
-                    "host": .string("where the call went; missing for the token itself"),
+                    "host": .string("where the call went, or whose trust ended; missing for the token itself"),
                     "grant": .string("by which, or which one was changed"),
                     "by": .string("who changed it, or allowed it once"),
                     "times": .integer("how often since the last record of it"),

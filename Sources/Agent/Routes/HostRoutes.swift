@@ -2,6 +2,7 @@ import Cryptography
 import Gateway
 import Groundwork
 import LocalAPI
+import Vault
 
 /// The hosts beside the gateways that may be called (MAG 1.3).
 extension Agent {
@@ -19,23 +20,25 @@ extension Agent {
         router.on(
             "POST", "/v1/hosts", needs: .operate,
             .init(
-                "Add a host that may be called, or replace what was added of it", body: Schema.hostMembers,
+                "Add a host that may be called; an owner also replaces how one that was added proves itself",
+                body: Schema.hostMembers,
                 required: ["host"], answer: .host)
         ) { request in
             try self.checkMayTrust(request)
             let host = try HostSecurity(json: request.json)
-            try await self.hosts.add(host, in: self.vault)
+            try await self.hosts.add(host) { try await self.store($1, of: host.name, endsTrust: $0, by: request) }
             return .json(host.report(false))
         }
         router.on(
             "DELETE", "/v1/hosts/{host}", needs: .operate,
             .init(
-                "Remove a host that was added", path: ["host": .string("host:port")],
+                "Remove a host that was added, and what grants allow there; takes an owner",
+                path: ["host": .string("host:port")],
                 answer: .object(["removed": .string("host:port")], required: ["removed"]))
         ) { request in
             try self.checkMayTrust(request)
             let name = request.parameters["host"] ?? ""
-            try await self.hosts.remove(name, in: self.vault)
+            try await self.hosts.remove(name) { try await self.store($1, of: name, endsTrust: $0, by: request) }
             return .json(["removed": .string(name)])
         }
     }
@@ -45,6 +48,17 @@ extension Agent {
     /// - Throws: ``GrantError/onlyOwners``
     private nonisolated func checkMayTrust(_ request: LocalRequest) throws(GrantError) {
         guard request.isOwner || !grants.isLimited(LocalProgram(request)) else { throw .onlyOwners }
+    }
+
+    /// Stores a change of the hosts. What was allowed at a host ends with the trust that it was allowed for.
+    ///
+    /// - Throws: ``GrantError/trustOfOwners(host:)``, what the vault throws
+    private nonisolated func store(
+        _ changes: [Change], of host: String, endsTrust: Bool, by request: LocalRequest
+    ) async throws {
+        guard endsTrust else { return try await vault.commit(changes) }
+        guard request.isOwner else { throw GrantError.trustOfOwners(host: host) }
+        try await endingGrants(atHost: host) { [vault] in try await vault.commit(changes + $0) }
     }
 }
 

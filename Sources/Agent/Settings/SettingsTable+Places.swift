@@ -17,6 +17,8 @@ enum TextRule {
     /// A host name or an address, without scheme and port; an IPv6 address also in brackets, or with a zone.
     case hostOrEmpty
     case gpsdAddress
+    /// A protocol that TLS names to the server (ALPN, RFC 7301), or nothing.
+    case applicationProtocol
     /// A number by ITU-T E.164, or nothing.
     case telephoneNumber
 
@@ -37,6 +39,9 @@ enum TextRule {
         case .gpsdAddress:
             GPSDAddress(text) == nil
                 ? ("is not where gpsd can be asked", "write 127.0.0.1:2947, [::1]:2947 or the path of a socket") : nil
+        case .applicationProtocol:
+            text.utf8.count > 255
+                ? ("has more than 255 bytes", "write the name of one protocol, such as \"mqtt\"") : nil
         case .telephoneNumber:
             text.isEmpty || Self.isTelephoneNumber(text.hasPrefix("+") ? text.dropFirst() : text[...])
                 ? nil : ("is not a telephone number", "write at most 15 digits, with or without + before them")

@@ -13,7 +13,7 @@ public struct HostSecurity: Sendable, Equatable {
     public let usesPublicAnchors: Bool
     public let nameCheck: ServerTrust.NameCheck
     /// The limit of a call, unless the call says otherwise.
-    public let timeout: Duration?
+    public private(set) var timeout: Duration?
 
     /// `host:port`
     public var name: String { "\(host):\(port)" }
@@ -40,6 +40,13 @@ public struct HostSecurity: Sendable, Equatable {
         self.usesPublicAnchors = usesPublicAnchors
         self.nameCheck = nameCheck
         self.timeout = timeout
+    }
+
+    /// Whether it is the same host, proves itself in the same way, and gets the same.
+    func isTrusted(as other: HostSecurity) -> Bool {
+        var same = other
+        same.timeout = timeout
+        return same == self
     }
 }
 

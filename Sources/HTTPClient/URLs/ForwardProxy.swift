@@ -22,7 +22,8 @@ public struct ForwardProxy: Sendable, Equatable {
     public static func forHTTPS(
         to host: String, _ read: (String) -> String? = ForwardProxy.variable
     ) -> ForwardProxy? {
-        guard !isExcepted(host, by: read("no_proxy") ?? read("NO_PROXY") ?? "") else { return nil }
+        let exceptions = ProxyExceptions(list: read("no_proxy") ?? read("NO_PROXY") ?? "")
+        guard !exceptions.contains(host) else { return nil }
         for variable in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
             guard let value = read(variable), !value.isEmpty else { continue }
             return ForwardProxy(address: address(in: value), variable: variable)
@@ -41,16 +42,5 @@ public struct ForwardProxy: Sendable, Equatable {
         if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
         let hasPort = rest.split(separator: "]").last?.contains(":") ?? false
         return DisplayText.clean(hasPort ? String(rest) : "\(rest):1080")
-    }
-
-    /// Whether a list such as `localhost,.example.com` has the host or a domain that it is in. Networks such as
-    /// `10.0.0.0/8`, which newer versions of libcurl know, do not count here.
-    private static func isExcepted(_ host: String, by list: String) -> Bool {
-        let host = host.lowercased()
-        return list.split(whereSeparator: { $0 == "," || $0 == " " }).contains { entry in
-            if entry == "*" { return true }
-            let domain = entry.lowercased().drop { $0 == "." }
-            return !domain.isEmpty && (host == domain || host.hasSuffix(".\(domain)"))
-        }
     }
 }

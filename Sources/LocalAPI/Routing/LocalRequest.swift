@@ -19,6 +19,9 @@ public struct LocalRequest: Sendable {
     /// Whether the policy lets the peer operate.
     public let mayOperate: Bool
 
+    /// The error of a request whose user does not have a right that it needs beside that of its route.
+    public func denied(_ permission: Permission) -> LocalAPIError { .denied(permission, to: peer, method, path) }
+
     /// Reads the body as a JSON object. A request without one counts as one without members.
     ///
     /// - Throws: ``LocalAPIError/badBody(reason:)``

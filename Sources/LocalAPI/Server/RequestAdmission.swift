@@ -36,7 +36,7 @@ extension ServerContext {
         let (route, parameters) = try router.route(head.method, target)
         let peer = caller.peer
         guard caller.isAnonymous || policy.allows(peer, route.permission) else {
-            throw .accessDenied(permission: route.permission, uid: peer.uid)
+            throw .denied(route.permission, to: peer, head.method, target.path)
         }
         let checks = route.checks
         if let unknown = target.query.keys.sorted().first(where: { checks.query[$0] == nil }) {

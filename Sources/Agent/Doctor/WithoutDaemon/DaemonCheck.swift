@@ -1,3 +1,5 @@
+import LocalAPI
+
 /// Always fails, because no daemon answers; the reason comes from systemd, or from the socket and its permissions.
 struct DaemonCheck: InstallationCheck {
     static let name = "daemon"

@@ -1,3 +1,5 @@
+import LocalAPI
+
 /// Fails when the agent could not use its state directory: it is another user's, open to others, or locked by another
 /// agent.
 struct StateDirectoryCheck: InstallationCheck {

@@ -1,14 +1,17 @@
 import Glibc
 
 /// Names of this machine's users.
-enum UserName {
+public enum UserName {
     /// `user NAME`, or `uid NUMBER` if no user has that number.
-    static func shown(_ user: uid_t) -> String { name(of: user).map { "user \($0)" } ?? "uid \(user)" }
+    public static func shown(_ user: UInt32) -> String { name(of: user).map { "user \($0)" } ?? "uid \(user)" }
 
     /// The name alone, or the number.
-    static func of(_ user: uid_t) -> String { name(of: user) ?? "\(user)" }
+    public static func of(_ user: UInt32) -> String { name(of: user) ?? "\(user)" }
 
-    private static func name(of user: uid_t) -> String? {
+    /// `user NAME (uid NUMBER)`, or `uid NUMBER` if no user has that number.
+    static func full(_ user: UInt32) -> String { name(of: user).map { "user \($0) (uid \(user))" } ?? "uid \(user)" }
+
+    private static func name(of user: UInt32) -> String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         // The name of one user and what else is known of it: 16 KiB are enough for any.

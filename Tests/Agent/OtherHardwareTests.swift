@@ -12,7 +12,7 @@ import Vault
 @testable import Agent
 
 @Suite("An identity on other hardware", .timeLimit(.minutes(5)))
-struct HardwareTests {
+struct OtherHardwareTests {
     /// An agent over the state of one card, on a board with this serial number.
     private func withBoard(
         _ serial: String?, card folder: String, _ body: (Agent) async throws -> Void
