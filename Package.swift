@@ -173,8 +173,7 @@ let package = Package(
             of: "OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "TestSupport"],
             exclude: ["server.py"]),
         tests(
-            of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab", "TestSupport"],
-            exclude: ["Fixtures"]),
+            of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab", "TestSupport"]),
         tests(
             of: "GatewayServices",
             ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway", "GatewayLab", "TestSupport"],
@@ -182,7 +181,7 @@ let package = Package(
         tests(
             of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab", "TestSupport"],
             exclude: ["Vectors", "server.py", "server_secrets.py"]),
-        tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
+        tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"], exclude: ["device-trees.json"]),
         tests(of: "Connectivity", ["Groundwork", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork", "TestSupport"]),
