@@ -9,14 +9,13 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Osize"], .when(configuration: .release)),
 ]
 
-/// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that,
-/// has what libdispatch asks of the system go through `CDispatchPools`, and lets GnuTLS find `CUnusedGnuTLS`.
+/// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that, and
+/// has what libdispatch asks of the system go through `CDispatchPools`.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
         [
             "--no-export-dynamic", "-z", "pack-relative-relocs", "-z", "now", "--wrap=dispatch_source_set_timer",
-            "--wrap=setpriority", "--export-dynamic-symbol=gnutls_global_init",
-            "--export-dynamic-symbol=_gnutls_global_init_skip",
+            "--wrap=setpriority",
         ]
         .flatMap { ["-Xlinker", $0] }, .when(configuration: .release))
 ]
@@ -99,9 +98,6 @@ let package = Package(
         .target(
             name: "CDispatchPools", path: "Sources/CDispatchPools",
             cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),
-        .target(
-            name: "CUnusedGnuTLS", path: "Sources/CUnusedGnuTLS",
-            cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),
         // For the program alone: tests have memory checkers.
         .target(name: "CWipedHeap", path: "Sources/CWipedHeap"),
         .target(name: "CReadHook", path: "Sources/CReadHook"),
@@ -139,7 +135,7 @@ let package = Package(
             dependencies: [
                 "Groundwork", "Settings", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools",
                 "CLinux", "CommandWords",
-                "CWipedHeap", "CUnusedGnuTLS", argumentParser, logging,
+                "CWipedHeap", argumentParser, logging,
             ],
             path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
 
@@ -173,8 +169,7 @@ let package = Package(
             of: "OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "TestSupport"],
             exclude: ["server.py"]),
         tests(
-            of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab", "TestSupport"],
-            exclude: ["Fixtures"]),
+            of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab", "TestSupport"]),
         tests(
             of: "GatewayServices",
             ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway", "GatewayLab", "TestSupport"],
@@ -182,7 +177,7 @@ let package = Package(
         tests(
             of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab", "TestSupport"],
             exclude: ["Vectors", "server.py", "server_secrets.py"]),
-        tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
+        tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"], exclude: ["device-trees.json"]),
         tests(of: "Connectivity", ["Groundwork", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork", "TestSupport"]),

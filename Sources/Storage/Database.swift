@@ -25,9 +25,6 @@ public final class Database {
         public var cacheKiB = 256
         /// The largest row or value, in bytes, that is written, or read from a possibly hostile file.
         public var valueBytes = 16 << 20
-        /// For reading what is left of a damaged file: it is not checked, and may be shorter than it says. Nothing is
-        /// written.
-        public var isDamaged = false
         /// The write-ahead log is cut back to this many bytes whenever it has been written back.
         public var logBytes = 1 << 20
 
@@ -67,7 +64,6 @@ public final class Database {
         do throws(StorageError) {
             if !isShared { try execute("PRAGMA locking_mode = EXCLUSIVE") }
             try admit(supported: migrations.last?.version ?? 0, options)
-            guard !options.isDamaged else { return }
             try configure(options)
             try migrate(migrations)
             // The pages that were checked; most are not needed again.
@@ -91,8 +87,6 @@ public final class Database {
         let handle = try connection.opened()
         // Until the file is known to be ours, even closing leaves its log where it is.
         try connection.check(latchkey_sqlite_leave_log(handle, 1))
-        // Tolerates truncated files; without it SQLite does not even read the first page.
-        if options.isDamaged { try execute("PRAGMA writable_schema = ON; PRAGMA query_only = ON") }
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: options.valueBytes))
         try connection.check(sqlite3_busy_timeout(handle, Int32(clamping: options.busyTimeout.wholeMilliseconds)))
         guard sqlite3_db_readonly(handle, "main") == 0 else { throw StorageError.readOnly(path: path) }
@@ -102,8 +96,6 @@ public final class Database {
         }
         // Every file of ours has a version from its first transaction on.
         guard found > 0 || options.creates else { throw StorageError.notADatabase(path: path) }
-        // A damaged file is examined as it is: its log stays where it is.
-        guard !options.isDamaged else { return }
         if try DatabaseFile.size(of: path) <= options.checkedBytes { try check() }
         try connection.check(latchkey_sqlite_leave_log(handle, 0))
     }

@@ -129,8 +129,6 @@ extension VaultError {
         case .recordIsKey(let name):
             Explanation(
                 "vault.record-is-key", .internal, "record \(name) is a private key, which only the key store may use")
-        case .keyMissing(let name):
-            Explanation("vault.key-missing", .internal, "there is no record \(name) to make a key from")
         case .keyInvalid(let name):
             Explanation(
                 "vault.key-invalid", .damaged, "record \(name) is not a private key", remedy: Self.restoreOrReset)
@@ -170,7 +168,7 @@ extension VaultError {
         .keyUnwritable(path: "PATH", reason: "REASON"), .keyLength(path: "PATH", bytes: 8, least: 32, most: 4096),
         .credentialLength(bytes: 8, least: 32, most: 4096), .passphraseEmpty, .passphraseShort(bytes: 8, least: 16),
         .recordDamaged(name: placeholder), .recordDisplaced(name: placeholder), .recordRolledBack(name: placeholder),
-        .recordMissing(name: placeholder), .recordIsKey(name: placeholder), .keyMissing(name: placeholder),
+        .recordMissing(name: placeholder), .recordIsKey(name: placeholder),
         .keyInvalid(name: placeholder), .keyExists(name: placeholder), .nameNotAllowed(name: placeholder, kind: nil),
         .contentTooLong(name: placeholder, bytes: 2_000_000, limit: 1_048_576),
         .tooManyRecords(path: "PATH", limit: 1024),

@@ -60,8 +60,6 @@ public enum VaultError: Explained, Equatable {
     case recordMissing(name: RecordName)
     /// A private key was read or written as a normal record.
     case recordIsKey(name: RecordName)
-    /// The record to turn into a key does not exist.
-    case keyMissing(name: RecordName)
     /// The content is not a private key.
     case keyInvalid(name: RecordName)
     /// A key of that name already exists.

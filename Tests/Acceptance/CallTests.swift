@@ -136,7 +136,7 @@ struct CallTests {
         Data(LabFile.content(to: length))
     }
 
-    @Test("an answer of any size goes to a file, and a broken download of the same version continues (RFC 9110 14)")
+    @Test("an answer of any size goes to a file, which is there once it is complete")
     func download() async throws {
         let length = 12_000_000
         try await CallBoard.withUser { lab, board in
@@ -145,30 +145,17 @@ struct CallTests {
             let broken = try await board.latchkey("call", "\(address)?break-after=5000000", "-o", path)
             #expect(broken.status == 75, "\(broken.errors)")
             #expect(!FileManager.default.fileExists(atPath: path))
-            let part = try Data(contentsOf: URL(filePath: path + ".part"))
-            #expect((1...5_000_000).contains(part.count) && part == Self.file(length).prefix(part.count))
-
-            let rest = try await board.ask("call", address, "-o", path, "--continue")
-            #expect(rest["status"] as? Int == 206 && rest["bytes"] as? Int == length)
-            #expect(try Data(contentsOf: URL(filePath: path)) == Self.file(length))
             #expect(!FileManager.default.fileExists(atPath: path + ".part"))
 
-            // Another version is not put after the beginning of this one.
-            _ = try await board.latchkey("call", "\(address)?break-after=3000000", "-o", path)
-            let other = try await board.ask("call", "\(address)?version=2", "-o", path, "--continue")
-            #expect(other["status"] as? Int == 200 && other["bytes"] as? Int == length)
+            let whole = try await board.ask("call", address, "-o", path)
+            #expect(whole["status"] as? Int == 200 && whole["bytes"] as? Int == length)
             #expect(try Data(contentsOf: URL(filePath: path)) == Self.file(length))
-
-            // What was complete already needs nothing more.
-            try Self.file(1000).write(to: URL(filePath: path + ".part"))
-            try "\"1000-1\"\n".write(toFile: path + ".part.tag", atomically: true, encoding: .utf8)
-            #expect(try await board.latchkey("call", "/lab/file/1000", "-o", path, "-C").status == 0)
-            #expect(try Data(contentsOf: URL(filePath: path)) == Self.file(1000))
+            #expect(!FileManager.default.fileExists(atPath: path + ".part"))
 
             // A refusal is not the file.
             let refused = try await board.latchkey("call", "/lab/refuse/7654321", "-o", path)
             #expect(refused.status == 76 && refused.output.contains("own reasons"))
-            #expect(try Data(contentsOf: URL(filePath: path)) == Self.file(1000))
+            #expect(try Data(contentsOf: URL(filePath: path)) == Self.file(length))
         }
     }
 

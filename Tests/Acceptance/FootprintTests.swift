@@ -139,23 +139,6 @@ struct FootprintTests {
         }
         print("\(state): \(found)")
         #expect(found.isWithinBudget)
-        // Other libraries bring it, and nothing uses it (`CUnusedGnuTLS`): 424 kB, or 1192 where it is set up.
-        let unused = try Self.resident("libgnutls", of: process)
-        print("\(state): of GnuTLS: \(unused) kB")
-        #expect(0 < unused && unused <= 800)
-    }
-
-    /// How much of a library the process has in memory, in kB.
-    private static func resident(_ library: String, of process: Int32) throws -> Int {
-        var (isOfLibrary, sum) = (false, 0)
-        // Longer than what is read of such a file at once.
-        let text = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/smaps")).readToEnd() ?? Data()
-        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
-            let words = line.split(separator: " ")
-            if words[0].contains("-") { isOfLibrary = line.contains("/\(library)") }
-            if words[0] == "Rss:", isOfLibrary { sum += Int(words[1]) ?? 0 }
-        }
-        return sum
     }
 
     /// The lines `Name: number` of a file of `/proc`.

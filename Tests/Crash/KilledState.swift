@@ -6,8 +6,7 @@ import Testing
 struct KilledState: Sendable, CustomTestStringConvertible {
     /// What the board does when it is killed.
     enum Act: String, Sendable {
-        case start, migrate, enroll, renew, refresh, switchGateway, addAccount, removeAccount, publish, deliver, hold,
-            spill, takeOver
+        case start, enroll, renew, refresh, switchGateway, addAccount, removeAccount, publish, deliver, hold, spill
 
         /// `spill_milliseconds` of a board that does this. Long where the broker's answer must come first, however busy
         /// the machine.
@@ -39,20 +38,11 @@ struct KilledState: Sendable, CustomTestStringConvertible {
     var point: String { String(name.prefix { $0 != ":" }) }
 
     static let all =
-        firstStart + migration + enrollment + registration + tokens + renewal + switching + accounts + messages
-        + takeover
+        firstStart + enrollment + registration + tokens + renewal + switching + accounts + messages
 
     private static let firstStart = [
         KilledState("key-file-drafted", .start, "no key file by halves; the next start makes one", isEnrolled: false),
         KilledState("creation-drafted", .start, "no vault by halves; the next start makes one", isEnrolled: false),
-    ]
-
-    /// A start with the vault of a version before: as many records as it had, or as many as there are now.
-    private static let migration = [
-        KilledState("migration-begun", .migrate, "the old records are there; the next start replaces them"),
-        KilledState("vault-commit-written", .migrate, "the old records are there; the next start replaces them"),
-        KilledState("vault-commit-committed", .migrate, "the documents are in their place"),
-        KilledState("migration-committed", .migrate, "the documents are in their place"),
     ]
 
     private static let enrollment = [
@@ -150,16 +140,5 @@ struct KilledState: Sendable, CustomTestStringConvertible {
         KilledState("outbox-acknowledge-told", .deliver, "sent again, none lost"),
         KilledState("outbox-acknowledge-written", .deliver, "sent again, none lost"),
         KilledState("outbox-acknowledge-committed", .deliver, "none lost, and not sent again"),
-    ]
-
-    /// A start with the outbox of a version before, which had the messages in its database.
-    private static let takeover = [
-        KilledState(
-            "outbox-segment-drafted", .takeOver, "the messages are where they were; the next start copies them"),
-        KilledState("outbox-segment-named", .takeOver, "the messages are where they were; the next start copies them"),
-        KilledState("outbox-group-written", .takeOver, "what was copied is copied again, and sent once"),
-        KilledState("outbox-takeover-copied", .takeOver, "what was copied is copied again, and sent once"),
-        KilledState("outbox-database-written", .takeOver, "what was copied is copied again, and sent once"),
-        KilledState("outbox-database-committed", .takeOver, "the segments have the messages; sent once"),
     ]
 }

@@ -23,7 +23,7 @@ struct OutboxStateTests {
     }
 
     static let all = [
-        State(point: "outbox-database-written", before: .databaseLost, meaning: "the segments are found once more"),
+        State(point: "outbox-database-begun", before: .databaseLost, meaning: "the segments are found once more"),
         State(point: "outbox-database-committed", before: .databaseLost, meaning: "the segments are known"),
         State(point: "outbox-repaired", before: .damaged, meaning: "all is checked once more; nothing is there twice"),
         State(point: "outbox-segment-drafted", before: .newestFull, meaning: "the old segment goes on or is followed"),

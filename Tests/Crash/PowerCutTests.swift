@@ -97,47 +97,6 @@ struct PowerCutTests {
         }
     }
 
-    @Test(
-        "a power cut takes nothing from an outbox of the version before while it is taken over",
-        .timeLimit(.minutes(1440)))
-    func takeover() async throws {
-        var chance = Chance()
-        let cuts = max(20, Self.cuts / 4)
-        var finished = 0
-        try await withPowerCutDisk { disk, _ in
-            for cut in 1...cuts {
-                let path = "\(disk.path)/outbox-\(cut).db"
-                let earlier = try EarlierOutbox(at: path)
-                try sync(path)
-                try syncFolder(disk.path)
-                try disk.cut(after: Int.random(in: 1...90, using: &chance))
-                // Segments of 4 KiB.
-                let policy = OutboxPolicy(limitBytes: 1 << 16, maxAge: .seconds(1 << 32))
-                if let outbox = try? await Outbox.open(at: path, owner: "device-1", policy: policy) {
-                    finished += 1
-                    await outbox.close()
-                }
-                let survived = try disk.restart(seed: chance.next() >> 1)
-                let outbox = try await Outbox.open(at: path, owner: "device-1", policy: policy)
-                let found = try await outbox.next(limit: .max, bytes: .max).messages
-                let texts = found.map { String(decoding: $0.message.payload, as: UTF8.self) }
-                #expect(texts == earlier.readings, "cut \(cut) of seed \(chance.seed): \(survived)")
-                let status = await outbox.status()
-                #expect(status.setAside == nil && status.depth == earlier.readings.count)
-                #expect((status.deadLetters, status.dropped.total, status.delivered) == (2, 2, 10))
-                await outbox.close()
-            }
-        }
-        print("power cuts of a takeover: \(cuts), seed \(chance.seed), \(finished) finished before")
-        #expect((1..<cuts).contains(finished))
-    }
-
-    private func sync(_ path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw Unexpected("cannot sync \(path)") }
-    }
-
     private func write(_ content: Data, to path: String, syncing: Bool) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Unexpected("cannot make \(path): \(errno)") }

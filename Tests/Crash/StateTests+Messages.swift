@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-/// What becomes of messages when the agent is killed while it takes, keeps, sends or takes over some.
+/// What becomes of messages when the agent is killed while it takes, keeps or sends some.
 extension StateTests {
     func checkMessages(_ state: KilledState, _ scene: Scene) async throws {
         _ = try await enrolled(scene)
@@ -44,32 +44,12 @@ extension StateTests {
         try await expectWorking(scene)
     }
 
-    /// Leaves nothing behind the end of the outbox of a board that is off, as versions before did.
+    /// Leaves nothing behind the end of the outbox of a board that is off, as a full disk does.
     private func cutRoom(in folder: URL) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         let name = try #require(names.first { $0.hasPrefix("outbox-") && $0.hasSuffix(".db") })
         let file = try OutboxFile.open(at: folder.appending(path: name).path, policy: OutboxPolicy()).store
         file.log.cut()
         file.close()
-    }
-
-    func checkTakeover(_ state: KilledState, _ scene: Scene) async throws {
-        _ = try await enrolled(scene)
-        let reader = try await SecondClient(named: "phone", user: "alice", at: scene.lab, in: scene.board.folder)
-        let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/#")
-        let earlier = try EarlierOutbox(inPlaceOfThatAt: scene.board.state)
-        scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
-        try await expectDeath(of: try scene.board.launch(), at: state)
-        try await restart(scene)
-        let status = try await scene.board.status { $0.isConnected && $0.outbox?.depth == 0 }
-        #expect(status.outbox?.deadLetters == 2)
-        #expect(status.outbox?.setAside == nil)
-        _ = try await scene.board.ask("publish", "--raw", "/2.0/client/users/alice/custom/end", "that is all")
-        _ = try await arrivals.output.line(containing: "that is all")
-        #expect(arrivals.output.lines.filter { $0.hasPrefix("reading") } == earlier.readings)
-        #expect(try earlier.messagesLeftInDatabase() == false)
-        let files = try FileManager.default.contentsOfDirectory(atPath: scene.board.state.path)
-        #expect(files.allSatisfy { !$0.hasSuffix("-new") }, "\(files)")
-        try await arrivals.stop(SIGKILL)
     }
 }

@@ -73,13 +73,11 @@ struct StateTests {
     private func check(_ state: KilledState, _ scene: Scene) async throws {
         switch state.act {
         case .start: try await checkStart(state, scene)
-        case .migrate: try await checkMigration(state, scene)
         case .enroll: try await checkEnrollment(state, scene)
         case .renew, .refresh: try await checkUpkeep(state, scene)
         case .switchGateway: try await checkSwitch(state, scene)
         case .addAccount, .removeAccount: try await checkAccounts(state, scene)
         case .publish, .deliver, .hold, .spill: try await checkMessages(state, scene)
-        case .takeOver: try await checkTakeover(state, scene)
         }
     }
 
@@ -92,25 +90,6 @@ struct StateTests {
         try await expectWorking(scene)
         let given = scene.board.folder.appending(path: "given.key").path
         #expect(!FileManager.default.fileExists(atPath: given), "the board took the key that it was given")
-    }
-
-    /// The gateway of that vault is gone: what the board is, it knows by its vault alone.
-    private func checkMigration(_ state: KilledState, _ scene: Scene) async throws {
-        let earlier = try EarlierVault(at: scene.board.state)
-        scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
-        try await expectDeath(of: try scene.board.launch(), at: state)
-        let left = try await earlier.records()
-        let isEarlier = !state.point.hasSuffix("-committed")
-        #expect((left == earlier.first) == isEarlier)
-        #expect(left.contains("board-tokens") != isEarlier)
-        try await restart(scene)
-        let status = try await scene.board.status()
-        #expect(status.registration.state == "registered" && status.registration.magIdentifier == earlier.magIdentifier)
-        #expect(status.registration.deviceID == earlier.deviceID)
-        try await scene.board.stop()
-        let records = try await earlier.records()
-        #expect(records.isDisjoint(with: ["refresh-token", "client-secret", "registration", "user"]))
-        #expect(records.isSuperset(of: ["device", "client-credentials", "board-tokens", "user-log-in"]))
     }
 
     private func checkEnrollment(_ state: KilledState, _ scene: Scene) async throws {

@@ -12,12 +12,16 @@ import Testing
     .enabled(if: geteuid() == 0, "only root may mount"))
 struct InboxRoomTests {
     /// A small disk that another program can fill.
+    ///
+    /// A child of another test has all open files from its fork until its exec, whatever their flags. What is removed
+    /// meanwhile keeps its room until then.
     private final class SmallDisk {
         let bench: Bench
+        private static let size = 3 << 20
 
         init() throws {
             bench = try Bench()
-            try #require(mount("tmpfs", bench.directory.path, "tmpfs", 0, "size=3m") == 0)
+            try #require(mount("tmpfs", bench.directory.path, "tmpfs", 0, "size=\(Self.size)") == 0)
         }
 
         deinit { umount2(bench.directory.path, CInt(MNT_DETACH)) }
@@ -25,14 +29,24 @@ struct InboxRoomTests {
         /// - Parameter isTold: whether room that is given back meanwhile may be noticed.
         func fill(noticing isTold: Bool = true) {
             if !isTold { mkdir(bench.path("inbox.db.room"), 0o700) }
-            // No program that starts meanwhile may keep the file once it is removed.
             let other = Glibc.open(bench.path("other"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
             let piece = [UInt8](repeating: 1, count: 4096)
-            while write(other, piece, piece.count) > 0 {}
+            // No removed file gives back room later.
+            while write(other, piece, piece.count) > 0 || named < Self.size {}
             close(other)
         }
 
+        /// The bytes that files with names take.
+        private var named: Int {
+            (FileManager.default.subpaths(atPath: bench.directory.path) ?? []).reduce(0) { sum, name in
+                var status = stat()
+                return stat(bench.path(name), &status) == 0 ? sum + 512 * Int(status.st_blocks) : sum
+            }
+        }
+
         func free() {
+            // The file's room is there at once, whoever has it open.
+            truncate(bench.path("other"), 0)
             unlink(bench.path("other"))
             rmdir(bench.path("inbox.db.room"))
         }

@@ -132,7 +132,7 @@ struct MessageAgeTests {
         #expect(try await second.dropped() == 1)
     }
 
-    @Test("what versions before read of a time that is not certain says nothing of an age", arguments: Kind.allCases)
+    @Test("a time that is not certain is below zero on the disk, and is shown as it was", arguments: Kind.allCases)
     func stored(_ kind: Kind) async throws {
         let clocks = SetClocks(Self.today)
         let store = try await open(kind, clocks)

@@ -66,39 +66,6 @@ struct OutboxLossTests {
 
     // MARK: A database that does not fit to the segments
 
-    @Test("an outbox of the version before, put back after an update, counts, and newer segments are set aside")
-    func putBack() async throws {
-        try place.makeEarlier(1...10)
-        let earlier = try Data(contentsOf: URL(filePath: place.path))
-        #expect(try await waiting(in: place) == Array(1...10))
-        let updated = try Data(contentsOf: URL(filePath: place.segments()[0]))
-        place.loseDatabase()
-        try earlier.write(to: URL(filePath: place.path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.path)
-        // The older program accepts more.
-        try place.makeEarlier(11...40)
-        let outbox = try await place.open()
-        #expect(try await OutboxPlace.waiting(in: outbox) == Array(1...40))
-        let setAside = try #require(await outbox.status().setAside)
-        #expect(try Data(contentsOf: URL(filePath: setAside)) == updated)
-        await outbox.close()
-        #expect(try await waiting(in: place) == Array(1...40))
-    }
-
-    @Test("an outbox of the version before, made anew beside the segments, counts although it is empty")
-    func madeAnew() async throws {
-        try place.file().accept(1...5)
-        place.loseDatabase()
-        try place.makeEarlier(1...1)
-        do {
-            let database = try Database(path: place.path, migrations: Array(OutboxDatabase.migrations.prefix(2)))
-            try database.execute("DELETE FROM message")
-            database.close()
-        }
-        #expect(try await waiting(in: place) == [])
-        #expect(try place.damaged().count == 1)
-    }
-
     @Test("an outbox that was lost is made anew; a kill while it learns of the segments loses nothing")
     func lostTwice() async throws {
         try place.file().accept(1...50)
@@ -106,7 +73,7 @@ struct OutboxLossTests {
         do {
             let database = try Database(path: place.path, migrations: OutboxDatabase.migrations)
             let mark = try #require(try SegmentLog.mark(at: place.path))
-            try database.run("UPDATE segments SET mark = ?1, synced = -1", .integer(Int64(bitPattern: mark)))
+            try OutboxDatabase.adopt(mark: mark, isChecked: false, in: database)
             database.close()
         }
         #expect(try await waiting(in: place) == Array(1...50))
@@ -139,61 +106,6 @@ struct OutboxLossTests {
         #expect(Set(try place.damaged().map { try Data(contentsOf: URL(filePath: place.bench.path($0))) }) == contents)
         await outbox.close()
         #expect(try await waiting(in: place) == [1])
-    }
-
-    @Test(
-        "an old outbox found damaged when it is copied is set aside, and what can be read is there",
-        arguments: [true, false])
-    func damagedEarlier(isLarge: Bool) async throws {
-        // One message a page; a file beyond 16 MiB is not checked at its start.
-        let numbers = 1...(isLarge ? 4600 : 20)
-        try place.makeEarlier(numbers, bytes: 3500)
-        let size = try Data(contentsOf: URL(filePath: place.path)).count
-        if isLarge {
-            try #require(size > 16 << 20)
-            try OutboxPlace.overwrite(
-                place.path, [UInt8](repeating: 0xee, count: 4096), at: size / 2 / 4096 * 4096)
-        } else {
-            let database = try Database(path: place.path, migrations: Array(OutboxDatabase.migrations.prefix(2)))
-            try database.execute("INSERT INTO topic VALUES (2, 'a/#'); UPDATE message SET topic = 2 WHERE id = 11")
-            database.close()
-        }
-        var large = place
-        large.policy.limitBytes = 64 << 20
-        let outbox = try await large.open()
-        let found = try await OutboxPlace.waiting(in: outbox)
-        #expect(found == numbers.filter(found.contains) && (numbers.count - 8..<numbers.count).contains(found.count))
-        let status = await outbox.status()
-        #expect(status.rescued == found.count && status.depth == found.count)
-        #expect(status.setAside?.hasPrefix(large.path + ".damaged-") == true)
-        await outbox.close()
-        #expect(try await waiting(in: large) == found)
-    }
-
-    @Test("an old outbox found damaged when half of it was copied has no message twice")
-    func damagedHalfway() async throws {
-        try place.makeEarlier(1...200, bytes: 3500)
-        do {
-            let database = try Database(path: place.path, migrations: OutboxDatabase.migrations)
-            let mark = try #require(try database.first("SELECT mark FROM segments") { $0.int64(0) })
-            database.close()
-            let log = SegmentLog(path: place.path, mark: UInt64(bitPattern: mark), segmentBytes: 1 << 20)
-            #expect(try log.open(synced: 0, checkedBytes: 0) == false)
-            try log.begin()
-            for number in 1...100 {
-                try log.append(
-                    QueuedMessage(
-                        id: Int64(number), message: OutboxPlace.message(number, bytes: 3500), acceptedAt: Date()))
-            }
-            try log.commit()
-        }
-        let size = try Data(contentsOf: URL(filePath: place.path)).count
-        try OutboxPlace.overwrite(place.path, [UInt8](repeating: 0xee, count: 4096), at: size * 3 / 4 / 4096 * 4096)
-        var large = place
-        large.policy.limitBytes = 64 << 20
-        let found = try await waiting(in: large)
-        #expect(Array(found.prefix(100)) == Array(1...100) && found == (1...200).filter(found.contains))
-        #expect((190..<200).contains(found.count))
     }
 
     @Test("an outbox of which all segments are gone reports that, and its dead letters are there")

@@ -71,21 +71,6 @@ struct OutboxPlace {
         try file.write(contentsOf: Data(bytes))
         try file.close()
     }
-
-    /// As versions before had it: with these messages in the database.
-    func makeEarlier(_ numbers: ClosedRange<Int>, bytes: Int = 10, topic: String = "t") throws {
-        let database = try Database(path: path, migrations: Array(OutboxDatabase.migrations.prefix(2)))
-        try database.run("INSERT OR REPLACE INTO topic VALUES (1, ?1)", .text(topic))
-        try database.execute("BEGIN")
-        for number in numbers {
-            let payload = try Self.message(number, bytes: bytes).payload
-            try database.run(
-                "INSERT INTO message VALUES (?1, ?2, 1763800000000, 8, 1, ?3)", .integer(Int64(number)),
-                .integer(Int64(number * (payload.count + 33))), .blob(payload))
-        }
-        try database.execute("UPDATE ledger SET owner = 'device-1'; COMMIT")
-        database.close()
-    }
 }
 
 extension Data {

@@ -114,8 +114,8 @@ struct OutboxPreparedTests {
         file.close()
     }
 
-    @Test("prepared room keeps nothing of a segment of the version before, which goes on and gets room")
-    func earlier() async throws {
+    @Test("a segment without prepared room, as a full disk leaves it, goes on and gets room")
+    func withoutRoom() async throws {
         let tail: Int
         do {
             let file = try place.file()

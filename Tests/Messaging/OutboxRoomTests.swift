@@ -239,22 +239,6 @@ struct OutboxRoomTests {
         file.close()
     }
 
-    @Test("a database keeps nothing of messages that were taken over, even if rewriting failed at first")
-    func freePages() async throws {
-        try place.makeEarlier(1...100, bytes: 3000)
-        do {
-            let database = try Database(path: place.path, migrations: OutboxDatabase.migrations)
-            try database.execute(
-                "PRAGMA secure_delete = FAST; DROP TABLE message; DROP TABLE topic; DROP TABLE ledger")
-            try database.checkpoint()
-            database.close()
-        }
-        #expect(try Data(contentsOf: URL(filePath: place.path)).firstRange(of: Data("xxx".utf8)) != nil)
-        let outbox = try await place.open()
-        await outbox.close()
-        #expect(try Data(contentsOf: URL(filePath: place.path)).firstRange(of: Data("xxx".utf8)) == nil)
-    }
-
     @Test("the count of refused messages is kept below zero too, and nothing is delivered that was not")
     func withdrawn() throws {
         var ledger = OutboxLedger()

@@ -233,38 +233,6 @@ struct OutboxSegmentTests {
         }
     }
 
-    @Test("the outbox of the version before is taken over whole, and leaves nothing in its database")
-    func earlierVersion() async throws {
-        let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "Fixtures/outbox-version-2.db")
-        try FileManager.default.copyItem(at: fixture, to: URL(filePath: bench.path("outbox.db")))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: bench.path("outbox.db"))
-        let outbox = try await open("device-1")
-        let expected = (11...310).filter { ![20, 21, 100].contains($0) }
-        let status = await outbox.status()
-        #expect((status.depth, status.bytes, status.accepted, status.delivered) == (297, 23_079, 310, 10))
-        #expect(status.dropped == .init(full: 1, expired: 1) && status.deadLetters == 2)
-        let page = try await outbox.next(limit: .max, bytes: .max)
-        #expect(page.messages.map { Int($0.id) } == expected)
-        for message in page.messages {
-            #expect(message.message.payload == Array("reading \(message.id % 3) \(message.id)".utf8))
-            #expect(message.message.topic.name == "/2.0/client/users/alice/custom/t\(message.id % 3)")
-            #expect(message.message.kind == (message.id.isMultiple(of: 3) ? .telemetry : .explicit))
-            #expect(message.acceptedAt.milliseconds == 1_763_800_000_000 + message.id * 250)
-        }
-        #expect(try await outbox.payload(ofDeadLetter: 21) == Array("dead 21".utf8))
-        #expect(try await outbox.accept(OutgoingMessage(topic: try Topic("t"), payload: [])) == 311)
-        await outbox.close()
-        #expect(try content("outbox.db").firstRange(of: Data("reading".utf8)) == nil)
-        let again = try await open("device-1")
-        #expect(await again.status().depth == 298)
-        await again.close()
-        let other = try await open("device-2")
-        #expect(await other.droppedAtOpening == 300)
-        let left = try bench.outboxFiles().reduce(Data()) { try $0 + content($1) }
-        #expect(left.firstRange(of: Data("reading".utf8)) == nil && left.firstRange(of: Data("dead 21".utf8)) == nil)
-    }
-
     @Test("ranges of message numbers are a set")
     func ranges() {
         var (ranges, numbers) = (IDRanges(), Set<Int64>())

@@ -131,23 +131,6 @@ struct FailureTests {
         #expect(["storage.input-output", "storage.cannot-open"].contains(error(EIO).code))
     }
 
-    @Test("a database that is damaged can be read as far as possible, even truncated, and is not written to")
-    func damagedRest() throws {
-        try workplace.fill(notes: 500)
-        let cut = try workplace.bytes().prefix(workplace.bytes().count / 4 * 3 + 100)
-        try workplace.write(cut)
-        let database = try workplace.open { $0.isDamaged = true }
-        var read = 0
-        #expect(throws: StorageError.self) {
-            let statement = try database.prepare("SELECT text FROM note ORDER BY id")
-            while try statement.step() { read += 1 }
-        }
-        #expect(read > 100)
-        #expect(throws: StorageError.self) { try database.note("a") }
-        database.close()
-        #expect(try workplace.bytes() == cut)
-    }
-
     /// The result codes of https://www.sqlite.org/rescode.html, an extended one among them where there are several.
     static let resultCodes: [(status: Int32, code: String)] = [
         (5, "storage.busy"), (8, "storage.read-only"), (8 | 1 << 8, "storage.read-only"), (10, "storage.input-output"),

@@ -9,7 +9,6 @@ import Testing
 struct KeyStoreTests {
     let desk = try! Desk()  // Without a temporary directory there is nothing to test.
     private let scope = token.scope
-    private let old = RecordName(scope: token.scope, name: "device-key")
 
     private func reference(_ text: String = "software:device") throws -> KeyReference {
         try #require(KeyReference(text))
@@ -143,12 +142,13 @@ struct KeyStoreTests {
 
     // MARK: Who reads a key
 
-    @Test("the key store alone reads keys: as records they are refused, even those of the old layout")
+    @Test("the key store alone reads keys: as records they are refused, whatever their names")
     func notARecord() async throws {
         let vault = try await desk.open()
         let name = try await vault.keys(of: scope).make(.p256, label: "device").reference.record(in: scope)
-        try await vault.commit([.put(old, .privateKey, try PrivateKey(generating: .p256).pkcs8())])
-        for name in [name, old] {
+        let other = RecordName(scope: scope, name: "device-key")
+        try await vault.commit([.put(other, .privateKey, try PrivateKey(generating: .p256).pkcs8())])
+        for name in [name, other] {
             await #expect(throws: VaultError.recordIsKey(name: name)) { try await vault.record(name) }
         }
         for kind in [RecordKind.privateKey, .token] {
@@ -169,66 +169,5 @@ struct KeyStoreTests {
         await #expect(throws: VaultError.keyInvalid(name: name)) {
             try await vault.keys(of: scope).key(try reference())
         }
-    }
-
-    // MARK: Taking over
-
-    @Test("the key store takes a key over from an old record, together with what names it")
-    func adopted() async throws {
-        let vault = try await desk.open()
-        let key = try PrivateKey(generating: .p256)
-        try await vault.commit([.put(old, .privateKey, try key.pkcs8())])
-        try await vault.commit([
-            .adoptKey(from: old, as: try reference()), .put(token, .state, SecretBytes(utf8: "new")),
-        ])
-        #expect(try await vault.keys(of: scope).key(try reference())?.publicKey == key.publicKey)
-        #expect(try await vault.names(scope: scope).map(\.name) == ["software:device", "token"])
-        #expect(try await vault.faults() == [])
-        await #expect(throws: VaultError.keyMissing(name: old)) {
-            try await vault.commit([.adoptKey(from: old, as: try reference("software:other"))])
-        }
-    }
-
-    @Test("the key store takes over nothing but keys, nor over another key, and then the commit is off")
-    func notAdopted() async throws {
-        let vault = try await desk.open()
-        let made = try await vault.keys(of: scope).make(.p256, label: "device").reference
-        func expect(_ error: VaultError, as reference: KeyReference) async throws {
-            await #expect(throws: error) {
-                try await vault.commit([
-                    .put(token, .state, SecretBytes(utf8: "new")), .adoptKey(from: old, as: reference),
-                ])
-            }
-            #expect(try await vault.record(token) == nil)
-            #expect(try await vault.keys(of: scope).references() == [made])
-        }
-        try await vault.commit([.put(old, .privateKey, SecretBytes(utf8: "not a key"))])
-        try await expect(.keyInvalid(name: old), as: try reference())
-        let key = try PrivateKey(generating: .p256)
-        try await vault.commit([.put(old, .token, try key.pkcs8())])
-        try await expect(.keyInvalid(name: old), as: try reference())
-        try await vault.commit([.put(old, .privateKey, try key.pkcs8())])
-        try await expect(.keyExists(name: made.record(in: scope)), as: made)
-    }
-
-    @Test(
-        "the key store fails to take over a damaged record as reading it does",
-        arguments: [
-            ("UPDATE record SET sealed = zeroblob(100) WHERE name = 'device-key'", "vault.record-damaged"),
-            ("DELETE FROM record WHERE name = 'device-key'", "vault.record-missing"),
-            ("UPDATE record SET version = 9 WHERE name = 'device-key'", "vault.record-rolled-back"),
-            ("UPDATE record SET kind = 'token' WHERE name = 'device-key'", "vault.record-displaced"),
-        ])
-    func adoptedDamaged(sql: String, code: String) async throws {
-        let vault = try await desk.open()
-        try await vault.commit([.put(old, .privateKey, try PrivateKey(generating: .p256).pkcs8())])
-        try desk.tamper(sql)
-        let reading = await #expect(throws: VaultError.self) { try await vault.record(old) }
-        let taking = await #expect(throws: VaultError.self) {
-            try await vault.commit([.adoptKey(from: old, as: try reference())])
-        }
-        #expect(reading?.code == code)
-        #expect(taking == reading)
-        #expect(try await vault.keys(of: scope).references() == [])
     }
 }

@@ -26,8 +26,8 @@ struct OutputTests {
     }
 
     private func download(_ text: String, to path: String) throws {
-        var download = try Download(to: path, continues: false)
-        #expect(try download.begin(200) { _ in nil })
+        var download = try Download(to: path)
+        try download.begin(200)
         try download.write(Array(text.utf8))
         try download.finish()
         #expect(!FileManager.default.fileExists(atPath: path + ".part"))

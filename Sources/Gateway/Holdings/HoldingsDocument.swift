@@ -143,11 +143,6 @@ struct HoldingsChanges {
         }
     }
 
-    /// Changes that write every document of `holdings`, whatever the vault contains.
-    static func documents(of holdings: Holdings, scope: String) -> [Change] {
-        HoldingsDocument.allCases.map { change($0, $0.content(of: holdings), scope) }
-    }
-
     fileprivate static func change(_ document: HoldingsDocument, _ content: JSON?, _ scope: String) -> Change {
         guard let content else { return .remove(document.name(in: scope)) }
         var bytes = content.bytes

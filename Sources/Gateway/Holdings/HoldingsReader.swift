@@ -58,8 +58,7 @@ struct HoldingsReader {
         }
     }
 
-    /// The same record in every version.
-    func rest() -> RegistrationRest? {
+    private func rest() -> RegistrationRest? {
         guard let document = document(.rest) else { return nil }
         return document["code"]?.integer.map { .withdrawn(code: Int($0)) } ?? .byPerson
     }
@@ -127,11 +126,11 @@ struct HoldingsReader {
 
     private static func reference(_ value: JSON?) -> KeyReference? { value?.string.flatMap { KeyReference($0) } }
     private static func secret(_ value: JSON?) -> SecretBytes? { value?.string.map { SecretBytes(utf8: $0) } }
-    static func json(_ content: SecretBytes?) -> JSON? {
+    private static func json(_ content: SecretBytes?) -> JSON? {
         guard var bytes = content?.exposed() else { return nil }
         defer { wipe(&bytes) }
         return try? JSON(parsing: bytes)
     }
 
-    static func date(_ value: JSON?) -> Date? { value?.number.map { Date(timeIntervalSince1970: $0) } }
+    private static func date(_ value: JSON?) -> Date? { value?.number.map { Date(timeIntervalSince1970: $0) } }
 }

@@ -66,39 +66,23 @@ actor HoldingsStore {
         return state
     }
 
-    /// The state in the vault. Replaces records of earlier versions, in one commit.
+    /// The state in the vault.
     private func stored() async throws -> Holdings {
-        let names = Set(try await vault.names(scope: scope).map(\.name))
         var records: [String: SecretBytes] = [:]
-        for name in Self.contentNames.intersection(names) {
+        for document in HoldingsDocument.allCases {
+            let name = document.rawValue
             records[name] = try await vault.record(RecordName(scope: scope, name: name))?.content
         }
-        var holdings: Holdings
-        if let earlier = try EarlierRecordsReader(names: names, records: records) {
-            holdings = try earlier.holdings(at: clocks.now)
-            try await migrate(from: earlier, to: holdings)
-        } else {
-            holdings = try HoldingsReader(records: records).holdings(at: clocks.now)
-        }
+        var holdings = try HoldingsReader(records: records).holdings(at: clocks.now)
         try await loadKeys(of: &holdings)
         return holdings
-    }
-
-    private func migrate(from earlier: EarlierRecordsReader, to holdings: Holdings) async throws {
-        killPoint("migration-begun")
-        // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
-        do throws(any Error) {
-            try await vault.commit(earlier.migration(to: holdings, scope: scope))
-        } catch VaultError.keyInvalid(let name) {
-            throw GatewayError.deviceRecordInvalid(reason: "\(name.name) is not a private key")
-        }
-        killPoint("migration-committed")
     }
 
     /// Loads the keys, and removes those that a crash left without a reference.
     private func loadKeys(of holdings: inout Holdings) async throws {
         try await keys.sweep(keeping: holdings.references)
         for reference in holdings.references {
+            // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
             do throws(any Error) {
                 holdings.keys[reference] = try await keys.key(reference)
             } catch VaultError.keyInvalid(let name) {
@@ -113,10 +97,6 @@ actor HoldingsStore {
             throw GatewayError.deviceRecordInvalid(reason: "the certificate is not for the key")
         }
     }
-
-    /// Every record that this or an earlier version of a session reads.
-    private static let contentNames = Set(
-        HoldingsDocument.allCases.map(\.rawValue) + EarlierRecord.allCases.map(\.rawValue))
 
     // MARK: Changing
 
@@ -147,8 +127,7 @@ actor HoldingsStore {
     func removeAll(rest: RegistrationRest, in operation: borrowing Operation) async throws {
         await access.lock()
         defer { access.unlock() }
-        let names = Self.contentNames.union(EarlierKey.allCases.map(\.rawValue))
-        let removals = names.sorted().map { Change.remove(RecordName(scope: scope, name: $0)) }
+        let removals = HoldingsDocument.allCases.map { Change.remove(RecordName(scope: scope, name: $0.rawValue)) }
         let keyRemovals = try await keys.references().flatMap { keys.removal(of: $0) }
         var left = Holdings()
         left.clearAll(rest: rest, configuration)

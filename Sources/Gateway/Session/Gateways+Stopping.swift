@@ -16,9 +16,7 @@ extension Gateways {
 
     /// Whether the board has a registration at a gateway that it knows.
     public func isRegistered(at identity: GatewayIdentity) async throws -> Bool {
-        // The second is that of earlier versions.
-        let names = [HoldingsDocument.device.rawValue, EarlierRecord.registration.rawValue]
-        return try await vault.names(scope: identity.scope).contains { names.contains($0.name) }
+        try await vault.names(scope: identity.scope).contains { $0.name == HoldingsDocument.device.rawValue }
     }
 
     /// The hash of the default document that was taken last; `nil` if none was.

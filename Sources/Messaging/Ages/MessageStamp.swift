@@ -2,8 +2,7 @@ import FoundationEssentials
 
 /// When a message was accepted, by the system's clock.
 ///
-/// On the disk a time that is not certain is below zero: as every time before ``OutboxPolicy/plausibleSince``, versions
-/// before take it for one that says nothing of the message's age.
+/// On the disk a time that is not certain is below zero.
 struct MessageStamp: Sendable, Equatable {
     let time: Date
     /// Whether the message's age follows from it, also after a restart.

@@ -2,14 +2,6 @@ import Storage
 
 /// The inboxes that were added while the agent ran.
 extension InboxFile {
-    static let additions = Migration(
-        version: 2,
-        sql: """
-            CREATE TABLE added (
-                name TEXT PRIMARY KEY, filter TEXT NOT NULL, qos INTEGER NOT NULL, limitBytes INTEGER NOT NULL,
-                limitMessages INTEGER NOT NULL, maxAgeSeconds INTEGER NOT NULL, retained INTEGER NOT NULL) STRICT;
-            """)
-
     /// By name.
     func added() throws(StorageError) -> [InboxPolicy] {
         let rows = try database.rows(

@@ -8,7 +8,7 @@ final class InboxFile {
 
     static let migrations = [
         Migration(
-            version: 1,
+            version: 2,
             sql: """
                 CREATE TABLE ledger (one INTEGER PRIMARY KEY CHECK (one = 1), owner TEXT) STRICT;
                 INSERT INTO ledger VALUES (1, NULL);
@@ -23,7 +23,11 @@ final class InboxFile {
                     id INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL, began REAL NOT NULL,
                     report BLOB NOT NULL) STRICT;
                 CREATE INDEX ofAction ON run (action, id);
-                """), additions,
+                -- The inboxes that were added while the agent ran.
+                CREATE TABLE added (
+                    name TEXT PRIMARY KEY, filter TEXT NOT NULL, qos INTEGER NOT NULL, limitBytes INTEGER NOT NULL,
+                    limitMessages INTEGER NOT NULL, maxAgeSeconds INTEGER NOT NULL, retained INTEGER NOT NULL) STRICT;
+                """)
     ]
 
     let database: Database

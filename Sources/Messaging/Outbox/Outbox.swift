@@ -119,7 +119,7 @@ public final actor Outbox {
             switch durability {
             case .disk:
                 let (file, setAside) = try OutboxFile.open(at: path, policy: policy, checkingAll: isSuspect)
-                if let setAside { rescued = file.rescue(from: setAside, owner: owner, policy: policy) }
+                rescued = file.rescued
                 ledger = try file.ledger()
                 written = ledger
                 newestRow = ledger.accepted

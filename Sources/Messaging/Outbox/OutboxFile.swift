@@ -12,7 +12,8 @@ import Storage
 final class OutboxFile: OutboxStore {
     let database: Database
     let log: SegmentLog
-    private var rescued = 0
+    /// How many messages could be read of damaged segments.
+    private(set) var rescued = 0
     /// The oldest message that waited when it was last asked for.
     private var known: StoredMessage?
     /// Dead letters that the transaction under way removes.
@@ -26,49 +27,39 @@ final class OutboxFile: OutboxStore {
         if checkingAll { options.checkedBytes = .max }
         let earlier = SetAsideFiles.paths(of: path)
         defer { SetAsideFiles.limit(earlier, of: path) }
-        var (database, setAside) = try Database.openSettingAsideDamage(
+        let (database, setAside) = try Database.openSettingAsideDamage(
             path: path, migrations: OutboxDatabase.migrations, options: options)
-        while true {
-            do throws(StorageError) {
-                let file = try OutboxFile(database, policy)
-                let damaged = try file.openSegments(checkedBytes: options.checkedBytes)
-                try file.matchDeadLetters()
-                return (file, setAside ?? damaged)
-            } catch {
-                let hasMessages = (try? OutboxDatabase.hasMessages(database)) ?? false
-                database.close()
-                guard error.isDamage, hasMessages, setAside == nil else { throw error }
-                // Damage of a large one shows when its messages are copied.
-                setAside = try Database.setAside(path)
-                database = try Database(path: path, migrations: OutboxDatabase.migrations, options: options)
-            }
+        do throws(StorageError) {
+            let (mark, strange) = try findMark(in: database)
+            let file = OutboxFile(database, mark, policy)
+            let damaged = try file.openSegments(checkedBytes: options.checkedBytes)
+            try file.matchDeadLetters()
+            return (file, setAside ?? strange ?? damaged)
+        } catch {
+            database.close()
+            throw error
         }
     }
 
-    private init(_ database: Database, _ policy: OutboxPolicy) throws(StorageError) {
+    private init(_ database: Database, _ mark: UInt64, _ policy: OutboxPolicy) {
         self.database = database
-        let mark = try database.first("SELECT mark FROM segments") { UInt64(bitPattern: $0.int64(0)) } ?? 0
-        var found: UInt64?
-        if try OutboxDatabase.isNew(database) { found = try SegmentLog.mark(at: database.path) }
         log = SegmentLog(
-            path: database.path, mark: found ?? mark, segmentBytes: min(max(policy.limitBytes / 64, 4096), 1 << 20))
-        // The database was lost, not what is in the segments.
-        if let found { try OutboxDatabase.dropMessages(database, adopting: found) }
+            path: database.path, mark: mark, segmentBytes: min(max(policy.limitBytes / 64, 4096), 1 << 20))
+    }
+
+    /// - Returns: what each frame of the segments begins with, and where segments that are nobody's were moved to.
+    private static func findMark(in database: Database) throws(StorageError) -> (mark: UInt64, setAside: String?) {
+        if let known = try OutboxDatabase.mark(in: database) { return (known, nil) }
+        // If the database was lost, what is in the segments was not.
+        let found = try SegmentLog.mark(at: database.path)
+        let setAside = found == nil ? try SegmentLog.setAsideAll(at: database.path) : nil
+        let mark = found ?? .random(in: 0 ... .max)
+        try OutboxDatabase.adopt(mark: mark, isChecked: found == nil, in: database)
+        return (mark, setAside)
     }
 
     /// - Returns: where a damaged segment was moved to.
     private func openSegments(checkedBytes: Int) throws(StorageError) -> String? {
-        if try OutboxDatabase.hasMessages(database) {
-            do throws(StorageError) {
-                return try takeOver()
-            } catch {
-                // What can still be read of a damaged one is copied otherwise.
-                if error.isDamage { _ = try log.clearNames() }
-                throw error
-            }
-        }
-        // Something may have prevented it when they were taken over.
-        try OutboxDatabase.giveBackRoom(of: database)
         let synced = try database.first("SELECT synced FROM segments") { $0.int64(0) } ?? 0
         if synced != 0, try SegmentLog.firstNumbers(at: log.path).isEmpty { return try beginAgain(synced) }
         guard try log.open(synced: synced, checkedBytes: checkedBytes) else { return nil }
@@ -103,36 +94,6 @@ final class OutboxFile: OutboxStore {
         ledger.refused = ledger.dead - ledger.removed
         log.save(ledger)
         try log.commit()
-        return setAside
-    }
-
-    /// Copies the messages from the database, where versions before kept them. Until that is finished, they count
-    /// there.
-    ///
-    /// - Returns: where segments that are not this outbox's were moved to.
-    private func takeOver() throws(StorageError) -> String? {
-        let setAside = try log.clearNames()
-        _ = try log.open(synced: 0, checkedBytes: 0)
-        let old = OutboxDatabase(database)
-        var cursor: Int64 = 0
-        var isLast = false
-        while !isLast {
-            let page = try old.page(after: cursor, limit: 1024, bytes: 1 << 18)
-            try log.begin()
-            for message in page.messages { try log.append(message) }
-            try log.commit()
-            cursor = page.messages.last?.id ?? cursor
-            isLast = page.isLast
-        }
-        let (ledger, owner) = (try old.ledger(), try old.owner())
-        let letters = try letterNumbers()
-        try log.begin()
-        if let owner { log.save(owner: owner) }
-        for id in letters { log.change(deadLetter: id, isThere: true) }
-        log.save(ledger)
-        try log.commit()
-        killPoint("outbox-takeover-copied")
-        try OutboxDatabase.dropMessages(database)
         return setAside
     }
 
@@ -213,8 +174,7 @@ final class OutboxFile: OutboxStore {
 
     // MARK: Owner
 
-    /// The device identifier that the messages were accepted for; `nil` in a new outbox, and in those of versions that
-    /// did not record it.
+    /// The device identifier that the messages were accepted for; `nil` in a new outbox.
     func owner() throws(StorageError) -> String? { log.state.owner }
 
     func setOwner(_ owner: String) throws(StorageError) {
@@ -233,38 +193,6 @@ final class OutboxFile: OutboxStore {
         try log.erase()
         try matchDeadLetters()
         try database.checkpoint()
-    }
-
-    /// Copies the messages that can still be read from a damaged database of a version before, in order and in one
-    /// transaction. If it fails, none is copied, and the damaged file still has them.
-    ///
-    /// - Parameter owner: the device identifier that this outbox is for; messages of another device are not copied.
-    /// - Returns: how many messages were rescued, those included that were in damaged segments.
-    func rescue(from damaged: String, owner: String?, policy: OutboxPolicy) -> Int {
-        guard let old = OutboxDatabase(damaged: damaged, policy) else { return rescued }
-        defer { old.database.close() }
-        // If the owner is unreadable, the messages are assumed to be this device's.
-        if let owner, let former = try? old.owner(), former != owner { return rescued }
-        var count = 0
-        guard (try? log.begin()) != nil else { return rescued }
-        do throws(StorageError) {
-            var ledger = log.state.ledger
-            // Behind what had been copied when it was found to be damaged.
-            let mark = try? old.database.first("SELECT mark FROM segments") { UInt64(bitPattern: $0.int64(0)) }
-            var reader = RescueReader(store: old, cursor: mark == log.mark ? log.state.newest : 0)
-            while let messages = reader.next() {
-                for var message in messages {
-                    message.id = ledger.accept(size: message.size)
-                    try log.append(message)
-                    count += 1
-                }
-            }
-            try log.commit()
-        } catch {
-            log.rollBack()
-            return rescued
-        }
-        return rescued + count
     }
 }
 

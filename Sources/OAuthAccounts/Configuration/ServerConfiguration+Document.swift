@@ -48,7 +48,6 @@ extension ServerConfiguration {
         secretExpires = document["secret_expires"]?.number.map { Date(timeIntervalSince1970: $0) }
         key = document["key"]?.string.flatMap { KeyReference($0) }
         namesIssuerInAnswers = document["names_issuer"]?.bool ?? false
-        // Earlier versions wrote the token endpoint, and that server has taken it.
         isIssuerAudience = document["issuer_audience"]?.bool ?? false
         audience = document["audience"]?.string
         authorities = document["authorities"]?.string

@@ -65,12 +65,6 @@ public enum Change: Sendable {
     case put(RecordName, RecordKind, SecretBytes)
     /// Removes a record; a missing one is not an error.
     case remove(RecordName)
-    /// Turns a record with a private key in PKCS#8, from versions before ``KeyStore``, into a software key of the
-    /// record's scope. The record is removed; its bytes never leave the vault.
-    ///
-    /// A commit throws the errors of reading the record, ``VaultError/keyMissing(name:)`` when it is missing,
-    /// ``VaultError/keyInvalid(name:)`` when it is not a private key, and ``VaultError/keyExists(name:)``.
-    case adoptKey(from: RecordName, as: KeyReference)
 
     /// The maximum size of a record's content, in bytes: 1 MiB.
     public static let contentLimit = 1 << 20
@@ -83,7 +77,7 @@ public enum Change: Sendable {
             guard content.count <= Self.contentLimit else {
                 throw VaultError.contentTooLong(name: name, bytes: content.count, limit: Self.contentLimit)
             }
-        case .remove(let name), .adoptKey(let name, _):
+        case .remove(let name):
             guard name.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: nil) }
         }
     }

@@ -247,13 +247,6 @@ public actor Vault {
         case .remove(let name):
             try unsealed.file.remove(name)
             manifest.entries[name] = nil
-        case .adoptKey(let old, let reference):
-            let name = reference.record(in: old.scope)
-            guard manifest.entries[name] == nil else { throw VaultError.keyExists(name: name) }
-            guard let record = try read(old, manifest, unsealed) else { throw VaultError.keyMissing(name: old) }
-            _ = try record.key()
-            try apply(.put(name, .privateKey, record.content), to: &manifest, unsealed)
-            try apply(.remove(old), to: &manifest, unsealed)
         }
     }
 

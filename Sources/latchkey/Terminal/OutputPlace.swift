@@ -70,22 +70,6 @@ struct OutputPlace {
         return descriptor
     }
 
-    /// Opens the caller's own file, and not over a link or one that has another name, too.
-    static func openOwn(_ path: String, _ flags: Int32) -> Int32 {
-        let descriptor = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        var status = stat()
-        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_nlink == 1, status.st_uid == geteuid()
-        else {
-            if descriptor >= 0 {
-                close(descriptor)
-                errno = EPERM
-            }
-            return -1
-        }
-        return descriptor
-    }
-
     /// Gives a file that was written the name of this place.
     func take(_ draft: String, _ descriptor: Int32) throws(InputError) {
         var (written, named) = (stat(), stat())

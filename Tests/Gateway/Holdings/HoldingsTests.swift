@@ -75,7 +75,6 @@ struct HoldingsTests {
                 switch change {
                 case .put(let name, _, _): name.name
                 case .remove(let name): "without \(name.name)"
-                case .adoptKey(let name, _): "key \(name.name)"
                 }
             }
         }

@@ -88,7 +88,7 @@ struct GatewaysTests {
         }
     }
 
-    @Test("the active gateway of a vault of the version before becomes the default account")
+    @Test("the record of the active gateway is that of the default account")
     func formerVault() async throws {
         try await withBench { bench in
             let identity = bench.configuration.identity

@@ -68,19 +68,17 @@ extension SegmentLog {
         return nil
     }
 
-    /// Makes room for this log: removes what was begun of it, and sets segments aside that are not its own.
+    /// Sets aside all segments of an outbox.
     ///
-    /// - Returns: the new name of the first that was set aside.
-    func clearNames() throws(StorageError) -> String? {
+    /// - Returns: the new name of the first.
+    static func setAsideAll(at path: String) throws(StorageError) -> String? {
+        let names = SegmentLog(path: path, mark: 0, segmentBytes: 0)
         var setAside: String?
-        for first in try SegmentLog.firstNumbers(at: path) {
-            if try !SegmentReader(name(first), mark: mark, of: path).hasFrame() {
-                let new = try PlainFile.setAside(name(first))
-                setAside = setAside ?? new
-            }
-            unlink(name(first))
+        for first in try firstNumbers(at: path) {
+            let new = try PlainFile.setAside(names.name(first))
+            setAside = setAside ?? new
+            unlink(names.name(first))
         }
-        unlink("\(path)-new")
         return setAside
     }
 

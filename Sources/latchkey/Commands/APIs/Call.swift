@@ -20,7 +20,7 @@ struct Call: AsyncParsableCommand {
               $ latchkey call POST /orders -d '{"n":1}' --as board --scope orders
               $ latchkey call /search --query 'text=red door' --expect json
               $ latchkey call /photos -F title=door -F 'photo=@door.jpg;type=image/jpeg'
-              $ latchkey call /firmware.bin -o firmware.bin --continue
+              $ latchkey call /firmware.bin -o firmware.bin
               $ latchkey call /readings -d '{"t":21}' --sign --claim site=harbor
             """)
 
@@ -50,8 +50,6 @@ struct Call: AsyncParsableCommand {
         name: .shortAndLong,
         help: ArgumentHelp("Write the answer to a file, of any size; - is standard output.", valueName: "file"))
     var output: String?
-    @Flag(name: [.customShort("C"), .long], help: "Continue an --output that broke off, if it has not changed there.")
-    var `continue` = false
     @Flag(name: .shortAndLong, help: "Print the head of the answer too.") var include = false
     @Option(name: [.customShort("m"), .long], help: ArgumentHelp("Limit of each attempt.", valueName: "seconds"))
     var maxTime: Int?
@@ -71,7 +69,6 @@ struct Call: AsyncParsableCommand {
         guard [data.isEmpty, dataUrlencode.isEmpty, form.isEmpty, uploadFile == nil].count(where: { !$0 }) <= 1 else {
             throw ValidationError("give one of -d, --data-urlencode, -F and -T")
         }
-        guard !`continue` || file != nil else { throw ValidationError("--continue goes with --output FILE") }
         guard !`public` || (principal.principal == nil && principal.scope.isEmpty && !signing.sign) else {
             throw ValidationError("--public does not go with --as, --scope and --sign")
         }
@@ -83,11 +80,9 @@ struct Call: AsyncParsableCommand {
     func run() async throws {
         let source = try source
         var request = try request(source)
-        var download = try file.map { try Download(to: $0, continues: `continue`) }
+        var download = try file.map { try Download(to: $0) }
         request["headers"] = .array(
-            (headers(source) + (download?.headers ?? [])).map {
-                ["name": .string($0.name), "value": .string($0.value)]
-            })
+            headers(source).map { ["name": .string($0.name), "value": .string($0.value)] })
         let status: Int64
         if options.json, source == nil, download == nil {
             // A person may be asked meanwhile.

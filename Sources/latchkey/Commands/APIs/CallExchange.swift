@@ -15,7 +15,7 @@ struct CallExchange {
     /// The most bytes of an answer that is printed as JSON.
     private static let collectedLimit = 10 << 20
 
-    /// - Returns: the HTTP status of the answer; 200 for a file that was complete already.
+    /// - Returns: the HTTP status of the answer.
     func run(
         _ request: [String: JSON], sending source: BodySource?, to download: inout Download?
     ) async throws -> Int64 {
@@ -24,6 +24,7 @@ struct CallExchange {
             await prompts?.end()
             return status
         } catch {
+            download?.abandon()
             await prompts?.end()
             throw error
         }
@@ -65,9 +66,6 @@ struct CallExchange {
 
     private func begin(_ head: JSON, _ answer: inout Answer, _ download: inout Download?) throws {
         answer.head = head
-        func header(_ name: String) -> String? {
-            head["headers"]?.array?.first { $0["name"]?.string?.lowercased() == name.lowercased() }?["value"]?.string
-        }
         if showsHead, !asJSON {
             Terminal.line("HTTP \(answer.status)")
             for field in head["headers"]?.array ?? [] {
@@ -76,22 +74,21 @@ struct CallExchange {
             }
             Terminal.line()
         }
-        answer.isDropped = try download?.begin(answer.status, header) == false
-        answer.count = Int64(download?.start ?? 0)
-        answer.total = header("Content-Length").flatMap { Int64($0) }.map { $0 + answer.count }
+        try download?.begin(answer.status)
+        let length = head["headers"]?.array?.first { $0["name"]?.string?.lowercased() == "content-length" }
+        answer.total = length?["value"]?.string.flatMap { Int64($0) }
     }
 
     private func finish(_ answer: Answer, _ download: inout Download?) throws -> Int64 {
-        var status = answer.status
-        if let file = download, file.isOpen || answer.isDropped {
+        let isInFile = download?.isOpen == true
+        if isInFile {
             try download?.finish()
-            status = 200
         } else if !asJSON, Terminal.standardOutput.isTerminal, answer.endsInsideLine {
             Terminal.line()
         }
         if asJSON {
             var members = answer.head.object ?? [:]
-            if let output, status == 200 {
+            if let output, isInFile {
                 members["file"] = .string(output)
                 members["bytes"] = .integer(answer.count)
             } else {
@@ -102,7 +99,7 @@ struct CallExchange {
         } else if let meaning = answer.head["error"]?["message"]?.string {
             Terminal.error("latchkey: \(Terminal.withoutControls(meaning))")
         }
-        return status
+        return answer.status
     }
 
     /// Sends the body. What fails at the daemon appears in its stream too.
@@ -136,8 +133,6 @@ struct CallExchange {
         var count: Int64 = 0
         var total: Int64?
         var isComplete = false
-        /// Whether the body says only that nothing is missing.
-        var isDropped = false
         var endsInsideLine = false
         private var pieces = Terminal.Pieces()
         var progress = Progress()
@@ -149,7 +144,6 @@ struct CallExchange {
         mutating func showRest() { Terminal.bytes(pieces.rest()) }
 
         mutating func take(_ piece: [UInt8], _ download: Download?) throws {
-            guard !isDropped else { return }
             count += Int64(piece.count)
             if let download, download.isOpen {
                 try download.write(piece)

@@ -1,2 +1,0 @@
-// Has GnuTLS not set itself up, for a program that speaks no TLS by it. Nothing is to be called.
-#pragma once
