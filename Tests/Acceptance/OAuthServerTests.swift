@@ -256,7 +256,7 @@ struct OAuthServerTests {
             #expect(try await refusal("b", "--issuer", server.issuer + "/") == "oauth.issuer-wrong")
             #expect(try await refusal("b", "--issuer", "http://id.example") == "oauth.configuration-invalid")
             #expect(try await refusal("b", "--grant", "client_credentials") == "oauth.configuration-invalid")
-            #expect(try await refusal("b", "--issuer", server.issuer, "--grant", "magic") == "agent.bad-request")
+            #expect(try await refusal("b", "--issuer", server.issuer, "--grant", "magic") == "local-api.bad-request")
             let enrolled = try await board.latchkey("renew", "--account", "web", "--json")
             #expect(enrolled.errors.contains("account.other-kind"), "\(enrolled.errors)")
             #expect(try await board.latchkey("login", "--account", "nobody").status == 1)

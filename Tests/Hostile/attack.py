@@ -141,7 +141,9 @@ def peers():
     for method, target in [("GET", "/v1/status"), ("POST", "/v1/messages"), ("GET", "/v1/token"), ("POST", "/v1/call"),
                            ("GET", "/v1/events"), ("POST", "/v1/login"), ("POST", "/v1/reset"),
                            ("DELETE", "/v1/proximity/sharing"), ("GET", "/v1/openapi.json")]:
-        answer = send(request(method, target, b'{"a":1}' if method == "POST" else b""))
+        # Whether a call is granted depends on what it asks for: it has to be one.
+        body = b'{"method":"GET","path":"/"}' if target == "/v1/call" else b'{"a":1}'
+        answer = send(request(method, target, body if method == "POST" else b""))
         expect(answer, "%s %s" % (method, target), {403})
         if answer.code != "local-api.access-denied":
             fault("%s %s: %s" % (method, target, answer.code))
