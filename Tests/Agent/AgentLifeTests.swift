@@ -82,6 +82,20 @@ struct AgentLifeTests {
         }
     }
 
+    @Test("an account without a session, as while it is switched, is listed, and the status answers")
+    func withoutSession() async throws {
+        try await withAgent { agent, _ in
+            try await agent.vault.commit([
+                .put(
+                    RecordName(scope: "", name: "account-plant2"), .configuration,
+                    SecretBytes(utf8: #"{"kind":"gateway","scope":"gw.example:8443/"}"#))
+            ])
+            let report = try #require(try await agent.statusReport()["accounts"]?.array?.first)
+            #expect(report["name"] == "plant2" && report["registration"] == ["state": "unknown"])
+            #expect(report["lastError"] == nil)
+        }
+    }
+
     @Test("an agent has eight accounts at most, and refuses a ninth before it uses an enrollment URL")
     func tooManyAccounts() async throws {
         try await withAgent { agent, _ in

@@ -12,8 +12,8 @@ struct GatewayKind: AccountKind {
     }
 
     func report(_ name: AccountName) async throws -> [String: JSON] {
-        if let report = try await agent.reportOfUnusable(name) { return report }
-        return try await agent.report(of: try await agent.account(name))
+        guard let account = await agent.accounts[name] else { return try await agent.reportWithoutSession(of: name) }
+        return try await agent.report(of: account)
     }
 
     func remove(_ name: AccountName, force: Bool, endGrants: @Sendable () async throws -> Void) async throws {
@@ -51,14 +51,18 @@ extension Agent {
         return members
     }
 
-    /// Why the stored records of an account cannot be used; `nil` if they can.
-    func reportOfUnusable(_ name: AccountName) async throws -> [String: JSON]? {
-        guard let fault = accounts.unusable[name], let gateway = try await gateways.accounts()[name.text] else {
-            return nil
+    /// What is known of an account that has no session: it is being switched, or its records cannot be used.
+    ///
+    /// - Throws: ``AccountError/unknown(_:)``, for the default account ``AgentError/notEnrolled``
+    func reportWithoutSession(of name: AccountName) async throws -> [String: JSON] {
+        guard let gateway = try await gateways.accounts()[name.text] else {
+            throw name == .gateway ? AgentError.notEnrolled : AccountError.unknown(name)
         }
-        return [
+        var members: [String: JSON] = [
             "gateway": gateway.json, "registration": ["state": "unknown"],
-            "start": .object(StartState.notInitialized.members), "lastError": .object(fault.members),
+            "start": .object(startState(of: name).members),
         ]
+        members["lastError"] = accounts.unusable[name].map { .object($0.members) }
+        return members
     }
 }

@@ -52,15 +52,15 @@ protocol AccountUsers: Sendable {
 
     /// - Parameters:
     ///   - secret: a password, or a PIN.
-    ///   - scope: another than the account's; `nil` where nobody asks for one.
+    ///   - scope: another than the account's; `nil` if the request has none.
     func logIn(_ userName: String, _ secret: SecretBytes, scope: String?, at name: AccountName) async throws -> JSON
 
     /// What to say of a secret that was refused, if another may be tried; `nil` for every other error.
     func faultOfSecret(_ error: any Error) -> String?
 
     /// - Parameters:
-    ///   - force: here also when the server does not answer; `nil` where nobody says.
-    ///   - allPrograms: whether the sessions of all programs of this device end; `nil` where nobody says.
+    ///   - force: here also when the server does not answer; `nil` if the request does not say.
+    ///   - allPrograms: whether the sessions of all programs of this device end; `nil` if the request does not say.
     func logOut(force: Bool?, allPrograms: Bool?, at name: AccountName) async throws -> JSON
 }
 

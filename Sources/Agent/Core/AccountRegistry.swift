@@ -87,7 +87,13 @@ final class AccountRegistry: Sendable {
 
     func reports() async throws -> [JSON] {
         var reports: [JSON] = []
-        for (name, kind) in try await all() { reports.append(try await report(name, kind)) }
+        for (name, kind) in try await all() {
+            do {
+                reports.append(try await report(name, kind))
+            } catch AccountError.unknown, AgentError.notEnrolled {
+                // Removed meanwhile.
+            }
+        }
         return reports
     }
 

@@ -17,12 +17,17 @@ struct Troubles: Sendable {
     mutating func take(_ event: AgentEvent) {
         for trouble in event.ends { standing[Subject(account: event.account, name: trouble.name)] = nil }
         if event.severity == .trouble {
+            standing = standing.filter { Self.isShown($0.value, at: event.time) }
             standing[Subject(account: event.account, name: event.raises?.name ?? event.name)] = event
         }
     }
 
     /// The newest that stands.
     func newest(at now: Date) -> AgentEvent? {
-        standing.values.filter { now.timeIntervalSince($0.time) < Self.shownSeconds }.max { $0.time < $1.time }
+        standing.values.filter { Self.isShown($0, at: now) }.max { $0.time < $1.time }
+    }
+
+    private static func isShown(_ event: AgentEvent, at now: Date) -> Bool {
+        now.timeIntervalSince(event.time) < shownSeconds
     }
 }

@@ -98,13 +98,32 @@ extension MPinKind: AccountUsers {
     func logOut(force: Bool?, allPrograms: Bool?, at name: AccountName) async throws -> JSON {
         guard allPrograms == nil else { throw AgentError.onlyAtGateway("allPrograms") }
         let account = try await account(name)
-        guard let last = loggedIn.withLock({ $0.removeValue(forKey: name) }) else { return ["loggedIn": false] }
-        if try await account.logOut(last.user) { host.report(MPinEvent.didLogOut(user: last.user), of: name) }
+        guard let last = loggedIn.withLock({ $0[name] }) else { return ["loggedIn": false] }
+        do {
+            _ = try await logOut(MPinUserReference(account: account, name: name, id: last.user))
+        } catch  where force == true {
+            forget(last.user, at: name)
+        }
         return ["loggedIn": false, "userName": .string(last.user)]
     }
 }
 
 extension MPinKind {
+    /// Ends a user's session in a browser, if there is one.
+    ///
+    /// - Returns: whether there was.
+    func logOut(_ user: MPinUserReference) async throws -> Bool {
+        let ended = try await user.account.logOut(user.id)
+        forget(user.id, at: user.name)
+        if ended { host.report(MPinEvent.didLogOut(user: user.id), of: user.name) }
+        return ended
+    }
+
+    /// The user no longer counts as logged in.
+    func forget(_ user: String, at name: AccountName) {
+        loggedIn.withLock { if $0[name]?.user == user { $0[name] = nil } }
+    }
+
     /// All of a login that comes before the PIN.
     func begin(_ user: MPinUserReference, _ login: MPinLoginRequest) async throws {
         do {

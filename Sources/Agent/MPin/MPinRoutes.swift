@@ -103,6 +103,7 @@ extension MPinFeature {
             let id = request.mpinUserID
             let account = try await self.account(of: request)
             try await account.delete(id)
+            self.kind.forget(id, at: try request.accountName())
             self.host.report(MPinEvent.didDelete(user: id), of: try request.accountName())
             return .json(["deleted": .string(id)])
         }
@@ -143,10 +144,7 @@ extension MPinFeature {
                     ["loggedOut": .boolean("false: there is none that can be ended from here")],
                     required: ["loggedOut"]))
         ) { request in
-            let id = request.mpinUserID
-            let loggedOut = try await self.account(of: request).logOut(id)
-            if loggedOut { self.host.report(MPinEvent.didLogOut(user: id), of: try request.accountName()) }
-            return .json(["loggedOut": .bool(loggedOut)])
+            .json(["loggedOut": .bool(try await self.kind.logOut(try await self.user(of: request)))])
         }
     }
 

@@ -3,6 +3,7 @@ import Gateway
 import Groundwork
 import HTTPClient
 import LocalAPI
+import OAuth
 import OAuthAccounts
 import Prompts
 
@@ -25,7 +26,9 @@ extension OAuthKind: AccountUsers {
     }
 
     func faultOfSecret(_ error: any Error) -> String? {
-        guard case .refused = error as? OAuthAccountError else { return nil }
+        guard case .refused(_, let refusal) = error as? OAuthAccountError, refusal.code == .invalidGrant else {
+            return nil
+        }
         return Explanation(of: error).message
     }
 
@@ -33,7 +36,7 @@ extension OAuthKind: AccountUsers {
         guard allPrograms == nil else { throw AgentError.onlyAtGateway("allPrograms") }
         let account = try await account(name)
         try await account.requireSession()
-        let user = try await account.logOut(force: force ?? false)
+        let user = try await account.logOut(force: force ?? !host.settings[UsersFeature.keepUserOnError])
         return ["loggedIn": false, "userName": user?.name.map(JSON.string) ?? .null]
     }
 }

@@ -10,7 +10,7 @@ import Prompts
 final class OAuthKind: AccountKind {
     let name = "oauth"
     let servers: OAuthAccounts
-    private let host: Host
+    let host: Host
 
     init(_ host: Host) {
         self.host = host
