@@ -28,14 +28,22 @@ func withAgent(
             at: folder + "/vault.db", with: [DevelopmentKeyFile(folder + "/vault.key")], creating: true)
         let time = BestKnownTime(path: folder + "/clock")
         let agent = Agent(
-            configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault),
+            configuration: configuration, vault: vault, client: HTTPClient(),
             time: time,
             board: BoardParts(configuration.board, time: time),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, features: features)
         try await body(agent, folder)
-        await agent.close()
-        await vault.close()
+        await agent.end()
     }
+}
+
+extension Agent {
+    var gateways: GatewayAccounts { host.feature(GatewayFeature.self).gateways }
+    var broker: BoardBroker { host.feature(MessagesFeature.self).broker }
+    var nearby: Nearby { host.feature(NearbyFeature.self).nearby }
+    var authorizer: CallAuthorizer { host.feature(GrantsFeature.self).authorizer }
+    var boot: FirstBootFeature { host.feature(FirstBootFeature.self) }
+    var hardware: HardwareFeature { host.feature(HardwareFeature.self) }
 }
 
 @Suite("The agent before it is enrolled", .timeLimit(.minutes(5)))
@@ -44,12 +52,12 @@ struct AgentLifeTests {
     func notEnrolled() async throws {
         try await withAgent { agent, _ in
             await agent.resume()
-            await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
-            await #expect(throws: AgentError.notEnrolled) { try await agent.activeStation() }
+            await #expect(throws: AgentError.notEnrolled) { try await agent.gateways.activeLink() }
+            await #expect(throws: AgentError.notEnrolled) { try await agent.broker.activeStation() }
             // There is nobody to send it to: it is counted.
-            let reading = Reading(name: "cpu", value: 1, unit: .celsius, quality: .good, time: agent.time.now)
-            await agent.publish(SampleSet(time: reading.time, readings: [reading]))
-            let report = try await agent.statusReport()
+            let reading = Reading(name: "cpu", value: 1, unit: .celsius, quality: .good, time: agent.host.time.now)
+            await agent.broker.publish(SampleSet(time: reading.time, readings: [reading]))
+            let report = try await agent.host.statusReport()
             #expect(report["sensors"]?["unsent"] == 1)
             #expect(report["registration"] == ["state": "unregistered"])
             #expect(report["gateway"] == nil)
@@ -59,7 +67,7 @@ struct AgentLifeTests {
     @Test("an agent with an unusable stored gateway starts, says so, and can be enrolled again")
     func unusableConfiguration() async throws {
         try await withAgent { agent, _ in
-            try await agent.vault.commit([
+            try await agent.host.vault.commit([
                 .put(
                     RecordName(scope: "", name: "active-gateway"), .configuration, SecretBytes(utf8: "gw.example:8443/")
                 ),
@@ -68,29 +76,30 @@ struct AgentLifeTests {
                     SecretBytes(utf8: "not JSON")),
             ])
             await agent.resume()
-            #expect(agent.lastTrouble?.name == "gateway.configuration-unusable")
-            #expect(try await agent.statusReport()["lastError"]?["code"]?.string == "gateway.configuration-unreadable")
-            await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
+            #expect(agent.host.lastTrouble?.name == "gateway.configuration-unusable")
+            #expect(
+                try await agent.host.statusReport()["lastError"]?["code"]?.string == "gateway.configuration-unreadable")
+            await #expect(throws: AgentError.notEnrolled) { try await agent.gateways.activeLink() }
             let account = try #require(try await agent.host.accounts.reports().first)
             #expect(account["name"] == "gateway" && account["registration"] == ["state": "unknown"])
             #expect(account["gateway"]?["url"] == "https://gw.example:8443")
             #expect(account["lastError"]?["code"] == "gateway.configuration-unreadable")
-            #expect(try await agent.examinedState().unusableAccount?.name == "gateway")
+            #expect(try await agent.host.examinedState().unusableAccount?.name == "gateway")
             try await agent.host.accounts.remove(.gateway, force: false)
             #expect(try await agent.host.accounts.reports() == [])
-            #expect(try await agent.examinedState().unusableAccount == nil)
+            #expect(try await agent.host.examinedState().unusableAccount == nil)
         }
     }
 
     @Test("an account without a session, as while it is switched, is listed, and the status answers")
     func withoutSession() async throws {
         try await withAgent { agent, _ in
-            try await agent.vault.commit([
+            try await agent.host.vault.commit([
                 .put(
                     RecordName(scope: "", name: "account-plant2"), .configuration,
                     SecretBytes(utf8: #"{"kind":"gateway","scope":"gw.example:8443/"}"#))
             ])
-            let report = try #require(try await agent.statusReport()["accounts"]?.array?.first)
+            let report = try #require(try await agent.host.statusReport()["accounts"]?.array?.first)
             #expect(report["name"] == "plant2" && report["registration"] == ["state": "unknown"])
             #expect(report["lastError"] == nil)
         }
@@ -101,7 +110,7 @@ struct AgentLifeTests {
         try await withAgent { agent, _ in
             for number in 1...AccountRegistry.limit {
                 let content = #"{"kind":"gateway","scope":"gw\#(number).example:8443/"}"#
-                try await agent.vault.commit([
+                try await agent.host.vault.commit([
                     .put(RecordName(scope: "", name: "account-a\(number)"), .configuration, SecretBytes(utf8: content))
                 ])
             }
@@ -121,10 +130,10 @@ struct AgentLifeTests {
     @Test("an agent warns of a vault whose key lies beside it, and of a board without a definition")
     func warnings() async throws {
         try await withAgent { agent, _ in
-            let warnings = try await agent.warnings()
+            let warnings = try await agent.host.warnings()
             #expect(warnings.contains { $0.contains("development key file") })
             #expect(warnings.contains { $0.contains("no board definition absent") })
-            let state = try await agent.examinedState()
+            let state = try await agent.host.examinedState()
             #expect(state.boardFault?.code == "board.definition-absent")
             #expect(state.vaultSlot == .developmentFile)
         }
@@ -133,14 +142,14 @@ struct AgentLifeTests {
     @Test("a person's mistyping is no trouble of the board, and trouble that nothing ends is shown for a day")
     func endOfTrouble() async throws {
         try await withAgent { agent, _ in
-            agent.report(GatewayEvent.userDidFailToAuthenticate(.userCredentialsUnusable(reason: "x")))
-            #expect(agent.lastTrouble == nil)
-            let now = agent.time.now
+            agent.host.report(GatewayEvent.userDidFailToAuthenticate(.userCredentialsUnusable(reason: "x")))
+            #expect(agent.host.lastTrouble == nil)
+            let now = agent.host.time.now
             let dropped = OutboxEvent.dropped(count: 1, .full, total: 1)
-            agent.report(AgentEvent(dropped, at: now.addingTimeInterval(-86_401)))
-            #expect(agent.lastTrouble == nil)
-            agent.report(AgentEvent(dropped, at: now.addingTimeInterval(-86_000)))
-            #expect(agent.lastTrouble?.name == "outbox.dropped")
+            agent.host.report(AgentEvent(dropped, at: now.addingTimeInterval(-86_401)))
+            #expect(agent.host.lastTrouble == nil)
+            agent.host.report(AgentEvent(dropped, at: now.addingTimeInterval(-86_000)))
+            #expect(agent.host.lastTrouble?.name == "outbox.dropped")
         }
     }
 
@@ -148,16 +157,16 @@ struct AgentLifeTests {
     func mapping() async throws {
         try await withAgent { agent, _ in
             let broker = BrokerAddress(host: "b.example", port: 8883)
-            let events = agent.events.subscribe()
-            agent.report(MessengerEvent.connecting(broker, attempt: 3))
-            agent.report(MessengerEvent.refused(.badCredentials))
-            agent.report(MessengerEvent.failed(.refused(broker, .badCredentials), retryAfter: .seconds(4)))
-            agent.report(MessengerEvent.connected(broker, sessionPresent: true))
-            agent.report(MessengerEvent.subscriptionRefused(try TopicFilter("a/#")))
-            agent.report(MessengerEvent.disconnected(broker))
-            agent.report(GatewayEvent.deviceDidRegister(magIdentifier: "m-1"))
-            agent.report(GatewayEvent.tokenDidFail(.noGrantApplies))
-            agent.events.finish()
+            let events = agent.host.events.subscribe()
+            agent.host.report(MessengerEvent.connecting(broker, attempt: 3))
+            agent.host.report(MessengerEvent.refused(.badCredentials))
+            agent.host.report(MessengerEvent.failed(.refused(broker, .badCredentials), retryAfter: .seconds(4)))
+            agent.host.report(MessengerEvent.connected(broker, sessionPresent: true))
+            agent.host.report(MessengerEvent.subscriptionRefused(try TopicFilter("a/#")))
+            agent.host.report(MessengerEvent.disconnected(broker))
+            agent.host.report(GatewayEvent.deviceDidRegister(magIdentifier: "m-1"))
+            agent.host.report(GatewayEvent.tokenDidFail(.noGrantApplies))
+            agent.host.events.finish()
 
             var told: [AgentEvent] = []
             for await event in events { told.append(event) }
@@ -181,7 +190,7 @@ struct AgentLifeTests {
             #expect(told[3].details["sessionPresent"] == true)
             #expect(told[4].details["filter"] == "a/#")
             #expect(told[7].details["code"] == "gateway.no-grant-applies")
-            #expect(agent.lastTrouble?.json == told[7].json)
+            #expect(agent.host.lastTrouble?.json == told[7].json)
         }
     }
 
@@ -189,12 +198,12 @@ struct AgentLifeTests {
     func sharingChanges() async throws {
         try await withAgent { agent, _ in
             let broker = BrokerAddress(host: "b.example", port: 8883)
-            let events = agent.events.subscribe()
-            agent.report(GatewayEvent.userDidAuthenticate(userName: "alice"))
-            agent.report(GatewayEvent.userDidLogout(userName: "alice"))
-            agent.report(GatewayEvent.userWillLogout(userName: "alice"))
-            agent.report(MessengerEvent.connected(broker, sessionPresent: true))
-            agent.events.finish()
+            let events = agent.host.events.subscribe()
+            agent.host.report(GatewayEvent.userDidAuthenticate(userName: "alice"))
+            agent.host.report(GatewayEvent.userDidLogout(userName: "alice"))
+            agent.host.report(GatewayEvent.userWillLogout(userName: "alice"))
+            agent.host.report(MessengerEvent.connected(broker, sessionPresent: true))
+            agent.host.events.finish()
             var changes: [SharingKeeper.Change?] = []
             for await event in events { changes.append(SharingKeeper.Change(event)) }
             #expect(changes == [.loggedIn, .loggedOut, nil, .ready])
@@ -205,7 +214,8 @@ struct AgentLifeTests {
     func statuses() async throws {
         try await withAgent { agent, folder in
             let path = folder + "/api.sock"
-            let server = LocalServer(socketPath: path, policy: AccessPolicy(owners: [getuid()]), router: agent.router())
+            let server = LocalServer(
+                socketPath: path, policy: AccessPolicy(owners: [getuid()]), router: agent.host.router())
             try server.listen()
             let serving = Task { try await server.run() }
             let client = LocalClient(socketPath: path)

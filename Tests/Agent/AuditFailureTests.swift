@@ -16,8 +16,8 @@ struct AuditFailureTests {
         try await withAgent { agent, _ in
             // A folder in the place of the file cannot be written by anybody, not even root.
             try FileManager.default.createDirectory(
-                atPath: "\(agent.configuration.stateDirectory)/\(file)", withIntermediateDirectories: false)
-            var events = agent.events.subscribe().makeAsyncIterator()
+                atPath: "\(agent.host.settings.stateDirectory)/\(file)", withIntermediateDirectories: false)
+            var events = agent.host.events.subscribe().makeAsyncIterator()
             var nearby = agent.nearby.events.subscribe().makeAsyncIterator()
             let asking = Task { [desk = agent.nearby.desk] in
                 await desk.ask(Requester(name: "Pixel", address: nil, way: .ble))
@@ -25,7 +25,7 @@ struct AuditFailureTests {
             while let event = await nearby.next(), event.name != "proximity.consent-asked" {}
             try await body(agent, asking)
             while let event = await events.next(), event.name != "proximity.audit-failed" {}
-            #expect(agent.lastTrouble?.name == "proximity.audit-failed")
+            #expect(agent.host.lastTrouble?.name == "proximity.audit-failed")
         }
     }
 

@@ -21,13 +21,15 @@ struct ButtonServiceTests {
 
         init(_ agent: Agent, isDown: Bool = false) async throws {
             self.agent = agent
-            let button = try #require(agent.board.button)
+            let button = try #require(agent.host.board.button)
             line = try #require(button.simulated)
             line.set(active: isDown)
             _ = line.takeEdges()
-            told = agent.events.subscribe().makeAsyncIterator()
+            told = agent.host.events.subscribe().makeAsyncIterator()
             near = agent.nearby.events.subscribe().makeAsyncIterator()
-            serving = Task { try await ButtonService(button: button, agent: agent).run() }
+            serving = Task {
+                try await ButtonService(button: button, feature: agent.host.feature(NearbyFeature.self)).run()
+            }
             while !line.isAwaited, !Task.isCancelled { await Task.yield() }
         }
 
@@ -88,7 +90,7 @@ struct ButtonServiceTests {
             let asking = await bench.ask()
             await bench.tap()
             #expect(await asking.value.decision == .granted(by: .button))
-            #expect(bench.agent.lastTrouble == nil)
+            #expect(bench.agent.host.lastTrouble == nil)
         }
     }
 
@@ -106,7 +108,7 @@ struct ButtonServiceTests {
             let waiting = await unlocking(bench.agent.nearby.desk)
             await bench.tap()
             #expect(await waiting.value == .pressed)
-            #expect(bench.agent.lastTrouble == nil)
+            #expect(bench.agent.host.lastTrouble == nil)
         }
     }
 
@@ -127,7 +129,7 @@ struct ButtonServiceTests {
             await bench.tap()
             // Nobody is logged in here, nor is the board enrolled: that it was tried is told.
             await bench.hear("proximity.sharing-failed")
-            #expect(bench.agent.lastTrouble?.name == "proximity.sharing-failed")
+            #expect(bench.agent.host.lastTrouble?.name == "proximity.sharing-failed")
         }
     }
 
@@ -137,7 +139,7 @@ struct ButtonServiceTests {
             await bench.hear("button.found-down")
             let asking = await bench.ask()
             #expect(await bench.hearOfButton() == .buttonFault(.downWhenAsked))
-            let state = try await bench.agent.examinedState()
+            let state = try await bench.agent.host.examinedState()
             #expect(state.buttonFault == .downWhenAsked)
             bench.line.set(active: false)
             #expect(await bench.hearOfButton() == .buttonRecovered)
@@ -152,9 +154,11 @@ struct ButtonServiceTests {
         try await withAgent { agent, _ in
             var near = agent.nearby.events.subscribe().makeAsyncIterator()
             let button = Button(LineDefinition(place: .gpio(chip: "no such chip", line: .name("GPIO17"))))
-            await #expect(throws: BoardError.self) { try await ButtonService(button: button, agent: agent).run() }
+            await #expect(throws: BoardError.self) {
+                try await ButtonService(button: button, feature: agent.host.feature(NearbyFeature.self)).run()
+            }
             #expect(await near.next() == .buttonFault(.missing))
-            let state = try await agent.examinedState()
+            let state = try await agent.host.examinedState()
             #expect(state.buttonFault == .missing)
         }
     }

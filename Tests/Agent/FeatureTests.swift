@@ -41,7 +41,7 @@ struct FeatureTests {
         let settings = "[greeting]\ntext = \"Moin\"\n"
         let configuration = try AgentConfiguration(toml: settings, path: "test.toml", of: features)
         try await withAgent({ $0.ofFeatures = configuration.ofFeatures }, features: features) { agent, folder in
-            try await withClient(of: agent.router(), in: folder) { client in
+            try await withClient(of: agent.host.router(), in: folder) { client in
                 func check() async throws -> JSON? {
                     try await client.get("/v1/doctor")["checks"]?.array?.first { $0["name"]?.string == "greeting" }
                 }
@@ -136,9 +136,9 @@ struct StandbyTests {
     @Test("a locked store still lets version, status, figures and doctor answer, and nothing else")
     func routesOfStandby() async throws {
         try await withAgent { agent, folder in
-            await agent.vault.close()
-            agent.vaultFault = .storage(.readOnly(path: folder + "/vault.db"))
-            try await withClient(of: agent.standbyRouter(), in: folder) { client in
+            await agent.host.vault.close()
+            agent.host.vaultFault = .storage(.readOnly(path: folder + "/vault.db"))
+            try await withClient(of: agent.host.standbyRouter(), in: folder) { client in
                 let all = routes(in: try await client.get("/v1/openapi.json"))
                 #expect(Set(all).isSuperset(of: Self.closedEver))
                 let open: Set = [
@@ -167,18 +167,18 @@ struct StandbyTests {
                 #expect(figures.contains("\nlatchkey_vault_locked 1\n") && !figures.contains("latchkey_registration"))
                 #expect(diagnosis["worst"] == "fail")
             }
-            agent.vaultFault = nil
+            agent.host.vaultFault = nil
         }
     }
 
     @Test("a route keeps the permission that it needs while the store cannot be opened")
     func permissions() async throws {
         try await withAgent { agent, folder in
-            agent.vaultFault = .storage(.full(path: folder + "/vault.db"))
+            agent.host.vaultFault = .storage(.full(path: folder + "/vault.db"))
             let path = folder + "/api.sock"
             var policy = AccessPolicy(owners: [])
             policy.grants[.read] = AccessPolicy.AccessRight(users: [getuid()])
-            let server = LocalServer(socketPath: path, policy: policy, router: agent.standbyRouter())
+            let server = LocalServer(socketPath: path, policy: policy, router: agent.host.standbyRouter())
             try server.listen()
             let serving = Task { try await server.run() }
             let client = LocalClient(socketPath: path)
@@ -194,7 +194,7 @@ struct StandbyTests {
             #expect(await status("GET /v1/token") == 507)
             serving.cancel()
             try await serving.value
-            agent.vaultFault = nil
+            agent.host.vaultFault = nil
         }
     }
 }

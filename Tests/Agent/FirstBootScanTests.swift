@@ -57,7 +57,7 @@ struct FirstBootScanTests {
     }
 
     private func firstBoot(_ agent: Agent, _ gateways: TwoGateways) -> FirstBootService {
-        FirstBootService(agent: agent, credentials: nil) { try await gateways.answer($0) }
+        FirstBootService(boot: agent.boot, credentials: nil) { try await gateways.answer($0) }
     }
 
     /// Returns when the agent has reported an event since the last one that was waited for.
@@ -70,21 +70,21 @@ struct FirstBootScanTests {
         let gateways = try TwoGateways()
         let code = gateways.codes[0]
         try await withAgent { agent, _ in
-            let (codes, events, service) = (ScannedCodes(), agent.events.subscribe(), firstBoot(agent, gateways))
+            let (codes, events, service) = (ScannedCodes(), agent.host.events.subscribe(), firstBoot(agent, gateways))
             gateways.setReachable(code, false)
             async let taken = service.takeOne(of: codes)
             service.receive(code.text, into: codes)
             await wait(for: "enrollment.did-fail", in: events)
             service.receive("4006381333931", into: codes)
             await wait(for: "enrollment.refused", in: events)
-            #expect(agent.firstBoot.now?.stage == .trying)
+            #expect(agent.boot.progress.now?.stage == .trying)
             gateways.setReachable(code, true)
-            agent.network.monitor.endPauses()
+            agent.host.network.monitor.endPauses()
             let end = await taken
             #expect(end?.content == code.content)
-            let isEnrolled = try await agent.isEnrolled()
+            let isEnrolled = try await agent.gateways.isEnrolled()
             #expect(isEnrolled)
-            #expect(agent.firstBoot.now?.stage == .taken)
+            #expect(agent.boot.progress.now?.stage == .taken)
         }
     }
 
@@ -105,7 +105,7 @@ struct FirstBootScanTests {
             let end = await taken
             #expect(end?.content == code.content)
             #expect(gateways.asked.entries == [code.url])
-            #expect(try await agent.gateways.accounts().values.map(\.baseURL) == [code.url])
+            #expect(try await agent.gateways.store.accounts().values.map(\.baseURL) == [code.url])
         }
     }
 
@@ -115,7 +115,9 @@ struct FirstBootScanTests {
             let gateways = try TwoGateways()
             let (code, other) = (gateways.codes[0], gateways.codes[1])
             try await withAgent { agent, _ in
-                let (codes, events, service) = (ScannedCodes(), agent.events.subscribe(), firstBoot(agent, gateways))
+                let (codes, events, service) = (
+                    ScannedCodes(), agent.host.events.subscribe(), firstBoot(agent, gateways)
+                )
                 gateways.setReachable(code, false)
                 if isAsked { gateways.gate.close() }
                 async let taken = service.takeOne(of: codes)
@@ -136,7 +138,7 @@ struct FirstBootScanTests {
 
     @Test("what is being tried is shown although something else was refused, and no longer when one was taken")
     func shownProgress() {
-        let state = FirstBootState()
+        let state = FirstBootState { _ in }
         func show(_ stage: FirstBootProgress.Stage, _ place: String) -> FirstBootProgress {
             FirstBootProgress(stage: stage, place: place)
         }
@@ -167,9 +169,9 @@ struct FirstBootWipeTests {
                 try await withAgent({
                     ($0[FirstBootFeature.file], $0[FirstBootFeature.helper]) = (file, "")
                 }) { agent, _ in
-                    try await agent.gateways.activate(try gateway { _ in }, registers: false)
-                    try await FirstBootService(agent: agent, credentials: nil).run()
-                    #expect(agent.firstBoot.now == FirstBootProgress(stage: .taken, place: file))
+                    try await agent.gateways.store.activate(try gateway { _ in }, registers: false)
+                    try await FirstBootService(boot: agent.boot, credentials: nil).run()
+                    #expect(agent.boot.progress.now == FirstBootProgress(stage: .taken, place: file))
                 }
                 #expect(!FileManager.default.fileExists(atPath: file))
             }

@@ -281,7 +281,10 @@ struct FirstBootIndicationTests {
             (.refused, .flashing(times: 4, pause: .seconds(2))), (.notUsed, .off), (nil, .off),
         ] as [(FirstBootProgress.Stage?, LEDPattern)])
     func pattern(stage: FirstBootProgress.Stage?, shown: LEDPattern) {
-        #expect(Indication.pattern(isEnrolled: false, isConnected: false, enrollment: stage) == shown)
-        #expect(Indication.pattern(isEnrolled: true, isConnected: true, enrollment: stage) == .on)
+        let lights = Lights()
+        lights.show(stage?.pattern, .enrollment)
+        #expect(lights.pattern == shown)
+        lights.show(ConnectionLight.pattern(isEnrolled: true, isConnected: true), .connection)
+        #expect(lights.pattern == .on)
     }
 }

@@ -241,8 +241,8 @@ struct ForwardRequestTests {
 
     @Test("an answer that says in two ways where it ends is not passed on (RFC 9112 section 6.3)")
     func ambiguous() {
-        #expect(Agent.isAmbiguous(["transfer-encoding": "chunked", "Content-Length": "3"]))
-        #expect(!Agent.isAmbiguous(["Transfer-Encoding": "chunked"]))
-        #expect(!Agent.isAmbiguous(["Content-Length": "3"]))
+        #expect(ProxyFeature.isAmbiguous(["transfer-encoding": "chunked", "Content-Length": "3"]))
+        #expect(!ProxyFeature.isAmbiguous(["Transfer-Encoding": "chunked"]))
+        #expect(!ProxyFeature.isAmbiguous(["Content-Length": "3"]))
     }
 }

@@ -17,7 +17,7 @@ final class Greeting: Feature {
         root.table("greeting") { $0.string("text", &configuration[Self.text], .notEmpty) }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         let answer = Schema.object(["text": .string("the greeting")], required: ["text"])
         router.on("GET", "/v1/greeting", needs: .read, .init("A greeting", answer: answer)) { _ in
             self.count.withLock { $0 += 1 }
@@ -27,13 +27,13 @@ final class Greeting: Feature {
 
     static var checks: [any HealthCheck] { [GreetingCheck()] }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
+    func examine(into state: inout AgentState) async throws {
         state.found["greetings"] = .integer(count.withLock { $0 })
     }
 
     static var statusMembers: [String: Schema] { ["greetings": .integer("since the agent started")] }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
+    func status() async throws -> [String: JSON] {
         ["greetings": .integer(count.withLock { $0 })]
     }
 }

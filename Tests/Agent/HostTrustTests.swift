@@ -18,7 +18,7 @@ struct HostTrustTests {
         _ agent: Agent, _ method: String, _ path: String, _ body: JSON? = nil, asOwner: Bool
     ) async throws -> LocalResponse {
         let target = try RequestTarget(Array(path.utf8))
-        let (route, parameters) = try agent.router().route(method, target)
+        let (route, parameters) = try agent.host.router().route(method, target)
         let request = LocalRequest(
             method: method, path: target.path, parameters: parameters, query: [:], headers: HTTPHeaders(),
             body: body?.bytes ?? [], peer: Peer(uid: asOwner ? 0 : 1000, pid: 7, groups: []), isOwner: asOwner,
@@ -35,7 +35,7 @@ struct HostTrustTests {
 
     private func allow(_ agent: Agent, hosts: JSON, token: Bool = false) async throws -> String {
         let grant = try ProgramGrant(json: ["uid": 5, "hosts": hosts, "token": .bool(token)], id: "")
-        return try await agent.allow(grant, by: "test").id
+        return try await agent.authorizer.allow(grant, by: "test").id
     }
 
     @Test("a user who may operate adds a host, and neither replaces how one proves itself nor removes it")
@@ -52,11 +52,11 @@ struct HostTrustTests {
             await #expect(throws: refusal) {
                 try await ask(agent, "DELETE", "/v1/hosts/\(Self.name)", asOwner: false)
             }
-            #expect(agent.hosts.added.map(\.anchors) == [[one.certificate]])
-            #expect(agent.hosts.added.map(\.timeout) == [.seconds(5)])
-            #expect(agent.grants.all.kept.map(\.id) == [grant])
+            #expect(agent.gateways.hosts.added.map(\.anchors) == [[one.certificate]])
+            #expect(agent.gateways.hosts.added.map(\.timeout) == [.seconds(5)])
+            #expect(agent.authorizer.book.all.kept.map(\.id) == [grant])
             try await ask(agent, "DELETE", "/v1/hosts/\(Self.name)", asOwner: true)
-            #expect(agent.hosts.added.isEmpty && agent.grants.all.kept.isEmpty)
+            #expect(agent.gateways.hosts.added.isEmpty && agent.authorizer.book.all.kept.isEmpty)
         }
     }
 
@@ -69,15 +69,15 @@ struct HostTrustTests {
             let both = try await allow(agent, hosts: ["gateway", .string(Self.name)])
             let elsewhere = try await allow(agent, hosts: ["gateway"])
             try await ask(agent, "POST", "/v1/hosts", host(one), asOwner: true)
-            #expect(agent.grants.all.kept.map(\.id) == [alone, both, elsewhere])
+            #expect(agent.authorizer.book.all.kept.map(\.id) == [alone, both, elsewhere])
 
             try await ask(agent, "POST", "/v1/hosts", host(other), asOwner: true)
-            #expect(agent.grants.all.kept.map(\.id) == [both, elsewhere])
-            #expect(agent.grants.all.kept.map(\.hosts) == [["gateway"], ["gateway"]])
+            #expect(agent.authorizer.book.all.kept.map(\.id) == [both, elsewhere])
+            #expect(agent.authorizer.book.all.kept.map(\.hosts) == [["gateway"], ["gateway"]])
             let stored = GrantBook()
-            try await stored.load(from: agent.vault)
-            #expect(stored.all.kept == agent.grants.all.kept)
-            let ended = await agent.grantLog.newest(100).filter { $0["outcome"] == "revoked" }
+            try await stored.load(from: agent.host.vault)
+            #expect(stored.all.kept == agent.authorizer.book.all.kept)
+            let ended = await agent.authorizer.log.newest(100).filter { $0["outcome"] == "revoked" }
             #expect(ended.map { $0["grant"] } == [.string(alone), .string(both)])
             #expect(ended.allSatisfy { $0["host"] == .string(Self.name) && $0["by"] == "agent" })
         }

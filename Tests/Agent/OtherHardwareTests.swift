@@ -28,17 +28,16 @@ struct OtherHardwareTests {
             at: folder + "/vault.db", with: [DevelopmentKeyFile(folder + "/vault.key")], creating: true)
         let time = BestKnownTime(path: folder + "/clock")
         let agent = Agent(
-            configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault),
+            configuration: configuration, vault: vault, client: HTTPClient(),
             time: time, board: BoardParts(configuration.board, time: time, machine: Machine(root: root)),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await body(agent)
-        await agent.close()
-        await vault.close()
+        await agent.end()
     }
 
     private func fault(of agent: Agent) async throws -> VaultError? {
         do {
-            try await agent.checkHardware()
+            try await agent.hardware.checkHardware()
             return nil
         } catch let error as VaultError {
             return error
@@ -52,17 +51,18 @@ struct OtherHardwareTests {
                 try await withBoard("100000001", card: folder) { agent in
                     let fault = try await fault(of: agent)
                     #expect(fault == nil)
-                    await #expect(throws: HardwareError.ownIdentity) { try await agent.adoptIdentity() }
+                    await #expect(throws: HardwareError.ownIdentity) { try await agent.hardware.adoptIdentity() }
                 }
             }
             try await withBoard("200000002", card: folder) { agent in
-                let other = VaultError.otherBoard(path: agent.vault.path, known: "100000001", found: "200000002")
+                let other = VaultError.otherBoard(path: agent.host.vault.path, known: "100000001", found: "200000002")
                 #expect(try await fault(of: agent) == other)
-                agent.vaultFault = other
-                let remedy = try #require(try await agent.diagnosis()["checks"]?.array?.first { $0["name"] == "vault" })
+                agent.host.vaultFault = other
+                let remedy = try #require(
+                    try await agent.host.diagnosis()["checks"]?.array?.first { $0["name"] == "vault" })
                 #expect(remedy["remedy"]?.string?.contains("latchkey identity adopt") == true)
-                try await agent.adoptIdentity()
-                agent.vaultFault = nil
+                try await agent.hardware.adoptIdentity()
+                agent.host.vaultFault = nil
                 #expect(try await fault(of: agent) == nil)
             }
             // The first one has been replaced.
@@ -79,16 +79,16 @@ struct OtherHardwareTests {
             let name = RecordName(scope: "gw.example:8443", name: "token")
             try await withBoard("1", card: folder) { agent in
                 #expect(try await fault(of: agent) == nil)
-                try await agent.vault.commit([.put(name, .token, SecretBytes(utf8: "secret"))])
+                try await agent.host.vault.commit([.put(name, .token, SecretBytes(utf8: "secret"))])
                 try Data().write(to: URL(filePath: folder + "/outbox-gw.db"))
                 try Data().write(to: URL(filePath: folder + "/inbox-gw.db"))
             }
             try await withBoard("2", card: folder) { agent in
-                agent.vaultFault = try await fault(of: agent)
-                try await agent.discardIdentity()
-                agent.vaultFault = nil
+                agent.host.vaultFault = try await fault(of: agent)
+                try await agent.hardware.discardIdentity()
+                agent.host.vaultFault = nil
                 #expect(try await fault(of: agent) == nil)
-                #expect(try await agent.vault.record(name) == nil)
+                #expect(try await agent.host.vault.record(name) == nil)
                 let left = try FileManager.default.contentsOfDirectory(atPath: folder)
                 #expect(!left.contains { $0.hasPrefix("outbox-") || $0.hasPrefix("inbox-") })
             }

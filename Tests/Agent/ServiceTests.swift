@@ -60,9 +60,10 @@ struct ServiceTests {
 
     @Test("the LED is dark before the board is enrolled, flashes without a broker, and is on with one")
     func indication() {
-        #expect(Indication.pattern(isEnrolled: false, isConnected: false) == .off)
-        #expect(Indication.pattern(isEnrolled: true, isConnected: false) == .flashing(times: 2, pause: .seconds(2)))
-        #expect(Indication.pattern(isEnrolled: true, isConnected: true) == .on)
+        #expect(ConnectionLight.pattern(isEnrolled: false, isConnected: false) == nil)
+        #expect(
+            ConnectionLight.pattern(isEnrolled: true, isConnected: false) == .flashing(times: 2, pause: .seconds(2)))
+        #expect(ConnectionLight.pattern(isEnrolled: true, isConnected: true) == .on)
     }
 
     @Test("each gateway has an outbox of its own, under a name that every file system takes")

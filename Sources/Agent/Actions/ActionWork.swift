@@ -10,17 +10,17 @@ struct ActionWork {
     private let action: ActionSettings
     private let inboxes: InboxStore
     private let topics: TopicNamespace
-    private let agent: Agent
+    private let host: Host
     private let account: AccountName
 
     init(
-        _ action: ActionSettings, _ inboxes: InboxStore, _ topics: TopicNamespace, _ agent: Agent,
+        _ action: ActionSettings, _ inboxes: InboxStore, _ topics: TopicNamespace, _ host: Host,
         _ account: AccountName
     ) {
         self.action = action
         self.inboxes = inboxes
         self.topics = topics
-        self.agent = agent
+        self.host = host
         self.account = account
     }
 
@@ -43,7 +43,7 @@ struct ActionWork {
                 guard !Task.isCancelled else { return }
                 if !hasReported {
                     let reason = (error as? ActionCall.Fault)?.reason ?? Explanation(of: error).message
-                    agent.report(ActionEvent.unavailable(action: action.name, reason: reason), of: account)
+                    host.report(ActionEvent.unavailable(action: action.name, reason: reason), of: account)
                 }
                 hasReported = true
                 try? await Task.sleep(for: backoff.next())
@@ -56,10 +56,10 @@ struct ActionWork {
         // First: without a runner no attempt was made.
         let call = try ActionCall(action.socket)
         guard let kept = try await inboxes.begin(action.name) else { return true }
-        let (attempt, began) = (kept.attempts + 1, agent.time.now)
+        let (attempt, began) = (kept.attempts + 1, host.time.now)
         let isAllowed = attempt <= action.retries + 1
         if isAllowed {
-            agent.report(
+            host.report(
                 ActionEvent.started(action: action.name, id: kept.id, topic: kept.message.topic, attempt: attempt),
                 of: account)
         }
@@ -83,7 +83,7 @@ struct ActionWork {
         try await inboxes.finish(
             kept.id, of: action.name, verdict, began: began,
             report: report(kept, attempt, outcome, verdict, began, ContinuousClock.now - start).bytes)
-        agent.report(
+        host.report(
             outcome.isSuccess
                 ? ActionEvent.ended(action: action.name, id: kept.id)
                 : .failed(action: action.name, id: kept.id, attempt: attempt, outcome, isDead: verdict == .dead),

@@ -20,14 +20,14 @@ extension InboxStore {
 }
 
 /// What goes on at the inboxes while the station is open.
-extension Link {
+extension StationKeeper {
     func workInboxes(_ inboxes: InboxStore, at station: Station) async {
         let events = inboxes.events.subscribe()
-        for event in await inboxes.newsOfOpening { agent.report(event, of: account) }
-        await withTaskGroup(of: Void.self) { [agent, account] group in
-            group.addTask { for await event in events { agent.report(event, of: account) } }
-            for action in agent.configuration.actions {
-                group.addTask { await ActionWork(action, inboxes, station.topics, agent, account).run() }
+        for event in await inboxes.newsOfOpening { self.report(event) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await event in events { self.report(event) } }
+            for action in host.settings.actions {
+                group.addTask { await ActionWork(action, inboxes, station.topics, self.host, self.account).run() }
             }
             // The first that ends does so because the inboxes are closed, or this is canceled.
             await group.next()
@@ -41,10 +41,10 @@ extension Link {
     func stationWithInboxes() async throws -> (station: Station, inboxes: InboxStore) {
         guard let station else { throw AgentError.subscriptionEnded }
         if let inboxes = station.inboxes { return (station, inboxes) }
-        let path = "\(agent.configuration.stateDirectory)/\(Station.inboxName(gateway.identity.scope))"
+        let path = "\(host.settings.stateDirectory)/\(Station.inboxName(gateway.identity.scope))"
         let inboxes = try await InboxStore.open(
             at: path, owner: station.topics.deviceID, policies: [],
-            clock: agent.time.messageClock)
+            clock: host.time.messageClock)
         guard let now = self.station, now.messenger === station.messenger, now.inboxes == nil else {
             // Another caller was quicker, or the station has ended.
             await inboxes.close()
@@ -54,15 +54,5 @@ extension Link {
         await station.messenger.attach(inboxes)
         Task { await workInboxes(inboxes, at: station) }
         return (station, inboxes)
-    }
-}
-
-extension Agent {
-    /// The inboxes of the board.
-    ///
-    /// - Throws: what ``activeStation()`` throws; `MessagingError.noSuchInbox` if there are none.
-    func activeInboxes(naming name: String) async throws -> InboxStore {
-        guard let inboxes = try await activeStation().inboxes else { throw MessagingError.noSuchInbox(name) }
-        return inboxes
     }
 }

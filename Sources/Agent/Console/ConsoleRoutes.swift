@@ -3,7 +3,7 @@ import LocalAPI
 
 /// Opening the console's page, and ending it.
 extension ConsoleFeature {
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         router.on(
             "POST", "/v1/console", needs: .read,
             .init(

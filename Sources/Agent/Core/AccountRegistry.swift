@@ -1,5 +1,4 @@
 import Cryptography
-import Gateway
 import Groundwork
 import LocalAPI
 import Synchronization
@@ -13,7 +12,7 @@ final class AccountRegistry: Sendable {
 
     private struct State {
         var kinds: [any AccountKind] = []
-        var endGrants: @Sendable (AccountName) async throws -> Void = { _ in }
+        var grants: (any AccountGrants)?
         var current = AccountName.gateway
     }
 
@@ -29,13 +28,9 @@ final class AccountRegistry: Sendable {
         self.broker = broker
     }
 
-    /// - Parameter endGrants: ends what programs may do at an account that goes.
-    func install(_ kinds: [any AccountKind], endGrants: @escaping @Sendable (AccountName) async throws -> Void) {
-        state.withLock { state in
-            state.kinds = kinds
-            state.endGrants = endGrants
-        }
-    }
+    func install(_ kinds: [any AccountKind]) { state.withLock { $0.kinds = kinds } }
+
+    func install(_ grants: any AccountGrants) { state.withLock { $0.grants = grants } }
 
     // MARK: Finding
 
@@ -44,7 +39,7 @@ final class AccountRegistry: Sendable {
     /// - Returns: `nil` if there is no account of that name; for the default one always the gateway's kind.
     func kind(of name: AccountName) async throws -> (any AccountKind)? {
         for kind in kinds {
-            if name == .gateway, kind.name == Gateways.kind { return kind }
+            if name == .gateway, kind.name == AccountName.gateway.text { return kind }
             if try await kind.names().contains(name) { return kind }
         }
         return nil
@@ -136,8 +131,20 @@ final class AccountRegistry: Sendable {
         // An account that disappeared would have the next command fail, or mean another one. The default account may
         // always be named: it is enrolled again under that name.
         guard name != current || name == .gateway else { throw AccountError.current(name) }
-        let endGrants = state.withLock { $0.endGrants }
-        try await kind.remove(name, force: force) { try await endGrants(name) }
+        try await kind.remove(name, force: force) {
+            try await self.endingGrants(at: name) { try await self.vault.commit($0) }
+        }
+    }
+
+    /// Ends what was allowed at an account, in the commit after which the account is another or none.
+    ///
+    /// - Parameter commit: makes that commit, with these changes too.
+    /// - Throws: what the vault and `commit` throw
+    func endingGrants<Value: Sendable>(
+        at name: AccountName, _ commit: @Sendable ([Change]) async throws -> Value
+    ) async throws -> Value {
+        guard let grants = state.withLock(\.grants) else { return try await commit([]) }
+        return try await grants.ending(at: name, commit)
     }
 
     // MARK: The account that commands mean where they name none (decision 0053)
@@ -167,4 +174,12 @@ final class AccountRegistry: Sendable {
         state.withLock { $0.current = name }
         return former
     }
+}
+
+/// What local programs may do at accounts.
+protocol AccountGrants: Sendable {
+    /// - Parameter commit: makes the commit after which the account is another or none, with these changes too.
+    func ending<Value: Sendable>(
+        at name: AccountName, _ commit: @Sendable ([Change]) async throws -> Value
+    ) async throws -> Value
 }

@@ -14,18 +14,53 @@ final class Host: Sendable {
     let client: HTTPClient
     /// By which certificates are judged.
     let time: BestKnownTime
+    let board: BoardParts
+    let network = NetworkWatch()
     let prompts = PromptDesk()
+    let lights = Lights()
     let accounts: AccountRegistry
+    let started = ContinuousClock.now
     private let reporter: EventReporter
-    private let routes = Mutex<@Sendable ((any Feature.Type)?) -> Router>({ _ in Router() })
+    private let made = Mutex<[any Feature]>([])
+    private let standby = Mutex<VaultError?>(nil)
 
-    init(settings: AgentConfiguration, vault: Vault, client: HTTPClient, time: BestKnownTime, logger: Logger) {
+    init(
+        settings: AgentConfiguration, vault: Vault, client: HTTPClient, time: BestKnownTime, board: BoardParts,
+        logger: Logger
+    ) {
         self.settings = settings
         self.vault = vault
         self.client = client
         self.time = time
+        self.board = board
         accounts = AccountRegistry(vault: vault, broker: AccountName(settings.broker.account) ?? .gateway)
         reporter = EventReporter(logger)
+    }
+
+    /// Why the last attempt to open the vault failed; `nil` unless the agent is in standby.
+    var vaultFault: VaultError? {
+        get { standby.withLock { $0 } }
+        set { standby.withLock { $0 = newValue } }
+    }
+
+    // MARK: Features
+
+    /// The features that were made, each after those that it uses.
+    var features: [any Feature] { made.withLock { $0 } }
+
+    /// A feature, which is made if it is not there yet: one that uses others asks for them when it is made itself.
+    func feature<Wanted: Feature>(_ type: Wanted.Type) -> Wanted {
+        if let feature = features.lazy.compactMap({ $0 as? Wanted }).first { return feature }
+        let feature = Wanted(self)
+        made.withLock { $0.append(feature) }
+        return feature
+    }
+
+    /// Makes features, and orders them as in the list.
+    func make(_ types: [any Feature.Type]) {
+        let features = types.map { feature($0) as any Feature }
+        made.withLock { $0 = features }
+        accounts.install(features.flatMap(\.accountKinds))
     }
 
     // MARK: Events
@@ -49,18 +84,6 @@ final class Host: Sendable {
 
     /// The newest event that needs a person's attention, until another one ends it or a day has passed.
     var lastTrouble: AgentEvent? { reporter.newestTrouble(at: time.now) }
-
-    // MARK: Routes
-
-    /// - Parameter routes: the routes of all features but one.
-    func install(_ routes: @escaping @Sendable ((any Feature.Type)?) -> Router) {
-        self.routes.withLock { $0 = routes }
-    }
-
-    /// The routes of all features.
-    ///
-    /// - Parameter left: whose are left out.
-    func router(without left: (any Feature.Type)? = nil) -> Router { routes.withLock(\.self)(left) }
 
     // MARK: Services
 

@@ -18,7 +18,7 @@ struct DefaultDocumentCheck: HealthCheck {
     }
 }
 
-extension Agent {
+extension GatewayAccounts {
     /// What is found of the default document, as it is now: its gateway, or why it cannot be used.
     func findingOfDefaultDocument() async -> JSON? {
         if let fault = defaultDocumentFault { return .object(fault.members) }

@@ -7,7 +7,7 @@ struct EventsFeature: Feature {
 
     init(_ host: Host) { self.host = host }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/events", needs: .read, .init("What happens, as an event stream", events: Schema.agentEvents)
         ) { [host] _ in

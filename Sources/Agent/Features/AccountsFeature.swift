@@ -4,11 +4,15 @@ import LocalAPI
 
 /// The board's accounts of every kind, the default one first; and those at gateways.
 struct AccountsFeature: Feature {
-    private let host: Host
+    let host: Host
+    private let gateways: GatewayAccounts
 
-    init(_ host: Host) { self.host = host }
+    init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+    }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { host.accounts.addRoutes(to: &router) }
+    func addRoutes(to router: inout Router) { host.accounts.addRoutes(to: &router) }
 
     static var checks: [any HealthCheck] { [AccountsCheck()] }
 
@@ -16,10 +20,10 @@ struct AccountsFeature: Feature {
 
     static var accountMembers: [String: Schema] { Schema.gatewayMembers }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        state.unusableAccount = await agent.accounts.unusable.min { $0.key < $1.key }
+    func examine(into state: inout AgentState) async throws {
+        state.unusableAccount = await gateways.table.unusable.min { $0.key < $1.key }
             .map { ($0.key.text, $0.value) }
-        for account in await agent.accounts.all where account.name != .gateway {
+        for account in await gateways.table.all where account.name != .gateway {
             let status = try await account.session.status()
             state.otherAccounts.append(
                 .init(
@@ -30,7 +34,7 @@ struct AccountsFeature: Feature {
 
     static var statusMembers: [String: Schema] { ["accounts": .array(of: .account, "the default one first")] }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
+    func status() async throws -> [String: JSON] {
         let reports = try await host.accounts.reports()
         return reports.isEmpty ? [:] : ["accounts": .array(reports)]
     }

@@ -8,7 +8,9 @@ import Vault
 
 /// The agent itself: its version, its status and the doctor, also while the vault cannot be opened.
 struct AgentFeature: Feature {
-    init(_ host: Host) {}
+    let host: Host
+
+    init(_ host: Host) { self.host = host }
 
     static var needsVault: Bool { false }
 
@@ -26,20 +28,20 @@ struct AgentFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { agent.addStatusRoutes(to: &router) }
+    func addRoutes(to router: inout Router) { addStatusRoutes(to: &router) }
 
     static var checks: [any HealthCheck] { [ClockCheck(), VaultCheck(), StorageCheck()] }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        state.clockFile = agent.time.path
-        if let fault = agent.vaultFault {
+    func examine(into state: inout AgentState) async throws {
+        state.clockFile = host.time.path
+        if let fault = host.vaultFault {
             state.vaultFaults = [fault]
         } else {
-            state.vaultSlot = try await agent.vault.openedBy().kind
-            state.vaultFaults = try await agent.vault.faults()
+            state.vaultSlot = try await host.vault.openedBy().kind
+            state.vaultFaults = try await host.vault.faults()
         }
-        state.diskTrouble = StateDirectory.trouble(in: agent.configuration.stateDirectory)
-        state.setAside = StateDirectory.setAside(in: agent.configuration.stateDirectory)
+        state.diskTrouble = StateDirectory.trouble(in: host.settings.stateDirectory)
+        state.setAside = StateDirectory.setAside(in: host.settings.stateDirectory)
     }
 
     static var statusMembers: [String: Schema] {
@@ -55,16 +57,16 @@ struct AgentFeature: Feature {
         ]
     }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
+    func status() async throws -> [String: JSON] {
         var members: [String: JSON] = [
-            "version": .string(Version.text), "time": .string(agent.time.now.formatted(.iso8601)),
-            "uptime": .integer((ContinuousClock.now - agent.started).components.seconds),
+            "version": .string(Version.text), "time": .string(host.time.now.formatted(.iso8601)),
+            "uptime": .integer((ContinuousClock.now - host.started).components.seconds),
             "hostName": .string(DisplayText.clean(ProcessInfo.processInfo.hostName)),
         ]
-        let setAside = StateDirectory.setAside(in: agent.configuration.stateDirectory)
+        let setAside = StateDirectory.setAside(in: host.settings.stateDirectory)
         if !setAside.isEmpty { members["setAside"] = .array(setAside.map(JSON.string)) }
-        if let trouble = agent.lastTrouble { members["lastError"] = trouble.json }
-        if let fault = agent.vaultFault {
+        if let trouble = host.lastTrouble { members["lastError"] = trouble.json }
+        if let fault = host.vaultFault {
             members["vault"] = ["error": .object(fault.explanation)]
             members["lastError"] = .object(fault.explanation)
             members["registration"] = ["state": "unknown"]
@@ -73,10 +75,10 @@ struct AgentFeature: Feature {
         return members
     }
 
-    func warnings(of agent: Agent) async throws -> [String] {
+    func warnings() async throws -> [String] {
         var warnings: [String] = []
-        if let trouble = StateDirectory.trouble(in: agent.configuration.stateDirectory) { warnings.append(trouble) }
-        if !agent.time.isPlausible { warnings.append("the clock is wrong; the newest time known stands for it") }
+        if let trouble = StateDirectory.trouble(in: host.settings.stateDirectory) { warnings.append(trouble) }
+        if !host.time.isPlausible { warnings.append("the clock is wrong; the newest time known stands for it") }
         return warnings
     }
 

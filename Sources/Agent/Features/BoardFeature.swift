@@ -5,7 +5,13 @@ import Settings
 
 /// The board's own parts: sensors and their telemetry, button and LED.
 struct BoardFeature: Feature {
-    init(_ host: Host) {}
+    let host: Host
+    let broker: BoardBroker
+
+    init(_ host: Host) {
+        self.host = host
+        broker = host.feature(MessagesFeature.self).broker
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("board") { table in
@@ -19,20 +25,20 @@ struct BoardFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
-        agent.addBoardRoutes(to: &router)
-        agent.addReadingRoutes(to: &router)
+    func addRoutes(to router: inout Router) {
+        addBoardRoutes(to: &router)
+        addReadingRoutes(to: &router)
     }
 
     static var checks: [any HealthCheck] { [SensorsCheck(), LinesCheck()] }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        let board = agent.board
+    func examine(into state: inout AgentState) async throws {
+        let board = host.board
         state.boardFault = board.isWithoutDefinition ? board.faults.first : nil
         state.sensorCount = board.definition.sensors.count
         state.failingSensors = await board.poller.failing()
         state.absentSensorCount = await board.poller.absentCount()
-        for check in await BoardCheck.run(board.definition, wallClock: { [time = agent.time] in time.now }) {
+        for check in await BoardCheck.run(board.definition, wallClock: { [time = host.time] in time.now }) {
             if case .sensor = check.part { continue }
             state.lineCount += 1
             switch check.finding {
@@ -43,15 +49,11 @@ struct BoardFeature: Feature {
         }
     }
 
-    func services(of agent: Agent) -> [any Service] {
-        var services = [agent.restarting("sensors") { try await SensorService(agent: agent).run() }]
-        if let button = agent.board.button {
-            services.append(
-                agent.restarting("button") { try await ButtonService(button: button, agent: agent).run() })
-        }
-        if let led = agent.board.led {
-            services.append(agent.restarting("LED") { try await led.run() })
-            services.append(agent.restarting("indication") { await agent.indicate(on: led) })
+    func services() -> [any Service] {
+        var services = [host.restarting("sensors") { try await self.pollSensors() }]
+        if let led = host.board.led {
+            services.append(host.restarting("LED") { try await led.run() })
+            services.append(host.restarting("indication") { await self.indicate(on: led) })
         }
         return services
     }
@@ -69,18 +71,18 @@ struct BoardFeature: Feature {
         ]
     }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
+    func status() async throws -> [String: JSON] {
         [
-            "board": .string(DisplayText.clean(agent.board.definition.title)),
+            "board": .string(DisplayText.clean(host.board.definition.title)),
             "sensors": [
-                "count": .integer(Int64(agent.board.definition.sensors.count)),
-                "failing": .array(await agent.board.poller.failing().map { .string($0.sensor) }),
-                "unsent": .integer(Int64(await agent.unsentTelemetry)),
+                "count": .integer(Int64(host.board.definition.sensors.count)),
+                "failing": .array(await host.board.poller.failing().map { .string($0.sensor) }),
+                "unsent": .integer(Int64(broker.unsentTelemetry)),
             ],
         ]
     }
 
-    func warnings(of agent: Agent) async throws -> [String] { agent.board.faults.map(\.message) }
+    func warnings() async throws -> [String] { host.board.faults.map(\.message) }
 
     static var events: [any ReportedEvent.Type] { [ButtonEvent.self, SensorEvent.self] }
 }

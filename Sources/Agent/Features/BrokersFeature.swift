@@ -1,9 +1,21 @@
 import LocalAPI
+import Messaging
 import Settings
 
 /// Connections to brokers beside the gateway's, which the settings name.
 struct BrokersFeature: Feature {
-    init(_ host: Host) {}
+    let host: Host
+    /// Not connected until a program uses them.
+    let all: [NamedBroker]
+
+    init(_ host: Host) {
+        self.host = host
+        all = host.settings.brokers.map { [host] settings in
+            NamedBroker(settings, policy: OutboxPolicy(host.settings.outbox), network: host.network) { event in
+                host.report(event, over: .named(settings.name))
+            }
+        }
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         let (brokers, faults) = NamedBrokerSettings.read(from: &root)
@@ -11,5 +23,7 @@ struct BrokersFeature: Feature {
         root.adopt(faults)
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { agent.addBrokerRoutes(to: &router) }
+    func close() async { for broker in all { _ = await broker.disconnect() } }
+
+    func addRoutes(to router: inout Router) { addBrokerRoutes(to: &router) }
 }

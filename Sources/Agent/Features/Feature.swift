@@ -33,23 +33,31 @@ protocol Feature: Sendable {
     /// The kinds of accounts that it provides.
     var accountKinds: [any AccountKind] { get }
 
+    /// Checks and takes what its settings name on this machine.
+    ///
+    /// - Throws: what keeps the agent from starting.
+    func prepare() throws
+
+    /// Goes on with what is stored, once the vault is open: one feature after the other, in the order of the list.
+    func resume() async
+
     /// Adds its routes of the local API.
-    func addRoutes(to router: inout Router, of agent: Agent)
+    func addRoutes(to router: inout Router)
 
     /// Gathers what its checks judge.
-    func examine(_ agent: Agent, into state: inout AgentState) async throws
+    func examine(into state: inout AgentState) async throws
 
     /// Its work for as long as the agent runs. A service that subscribes before it runs misses no event.
-    func services(of agent: Agent) -> [any Service]
+    func services() -> [any Service]
 
     /// Ends what it has open when the agent ends.
     func close() async
 
     /// Its members of the status. If two features have the same member, the later one in the list wins.
-    func status(of agent: Agent) async throws -> [String: JSON]
+    func status() async throws -> [String: JSON]
 
     /// What a person should change, though everything works.
-    func warnings(of agent: Agent) async throws -> [String]
+    func warnings() async throws -> [String]
 }
 
 extension Feature {
@@ -60,10 +68,12 @@ extension Feature {
     static var accountMembers: [String: Schema] { [:] }
     static var events: [any ReportedEvent.Type] { [] }
     var accountKinds: [any AccountKind] { [] }
-    func addRoutes(to router: inout Router, of agent: Agent) {}
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {}
-    func services(of agent: Agent) -> [any Service] { [] }
+    func prepare() throws {}
+    func resume() async {}
+    func addRoutes(to router: inout Router) {}
+    func examine(into state: inout AgentState) async throws {}
+    func services() -> [any Service] { [] }
     func close() async {}
-    func status(of agent: Agent) async throws -> [String: JSON] { [:] }
-    func warnings(of agent: Agent) async throws -> [String] { [] }
+    func status() async throws -> [String: JSON] { [:] }
+    func warnings() async throws -> [String] { [] }
 }

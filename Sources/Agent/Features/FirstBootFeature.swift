@@ -10,7 +10,15 @@ struct FirstBootFeature: Feature {
     static let scanner = Setting("enrollment.scanner", preset: "")
     static let helper = Setting("enrollment.helper", preset: FirstBootHelper.socket)
 
-    init(_ host: Host) {}
+    let host: Host
+    let gateways: GatewayAccounts
+    let progress: FirstBootState
+
+    init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+        progress = FirstBootState { [lights = host.lights] in lights.show($0?.stage.pattern, .enrollment) }
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("enrollment") { table in
@@ -22,25 +30,25 @@ struct FirstBootFeature: Feature {
 
     static var checks: [any HealthCheck] { [FirstBootCheck()] }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        state.found[FirstBootCheck.name] = agent.firstBoot.now?.json
+    func examine(into state: inout AgentState) async throws {
+        state.found[FirstBootCheck.name] = progress.now?.json
     }
 
-    func services(of agent: Agent) -> [any Service] {
+    func services() -> [any Service] {
         let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
         return [
-            agent.restarting("enrollment") { try await FirstBootService(agent: agent, credentials: credentials).run() }
+            host.restarting("enrollment") { try await FirstBootService(boot: self, credentials: credentials).run() }
         ]
     }
 
     static var statusMembers: [String: Schema] { ["enrollment": FirstBootProgress.schema] }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
-        agent.firstBoot.now.map { ["enrollment": $0.json] } ?? [:]
+    func status() async throws -> [String: JSON] {
+        progress.now.map { ["enrollment": $0.json] } ?? [:]
     }
 
-    func warnings(of agent: Agent) async throws -> [String] {
-        guard let message = agent.firstBoot.now?.problem?["message"]?.string else { return [] }
+    func warnings() async throws -> [String] {
+        guard let message = progress.now?.problem?["message"]?.string else { return [] }
         return [message]
     }
 

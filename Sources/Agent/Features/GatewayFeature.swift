@@ -16,7 +16,15 @@ struct GatewayFeature: Feature {
     static let verifiesIDTokens = Setting("gateway.verify_id_tokens", preset: true)
     static let preloadKeys = Setting("gateway.preload_keys", preset: "announced")
 
-    init(_ host: Host) {}
+    let host: Host
+    let gateways: GatewayAccounts
+
+    init(_ host: Host) {
+        self.host = host
+        gateways = GatewayAccounts(
+            host, location: host.feature(LocationFeature.self).finder,
+            passwordAsker: host.feature(OneTimePasswordFeature.self).asker)
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("gateway") { table in
@@ -35,12 +43,12 @@ struct GatewayFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         router.addOfAccounts {
-            agent.addIdentityRoutes(to: &$0)
-            agent.addGatewayRoutes(to: &$0)
+            addIdentityRoutes(to: &$0)
+            addGatewayRoutes(to: &$0)
         }
-        agent.addGatewayListRoute(to: &router)
+        addGatewayListRoute(to: &router)
     }
 
     static var checks: [any HealthCheck] {
@@ -50,11 +58,12 @@ struct GatewayFeature: Feature {
         ]
     }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        state.found[DefaultDocumentCheck.name] = await agent.findingOfDefaultDocument()
-        state.found[WeakSettingsCheck.name] = .array(agent.configuration.weakSettings.map(JSON.string))
-        state.found[BrokerCheck.stopped] = .bool(await agent.brokerLink?.session.isStopped == true)
-        guard let link = await agent.link else { return }
+    func examine(into state: inout AgentState) async throws {
+        state.found[DefaultDocumentCheck.name] = await gateways.findingOfDefaultDocument()
+        state.found[WeakSettingsCheck.name] = .array(host.settings.weakSettings.map(JSON.string))
+        state.found[BrokerCheck.stopped] = .bool(
+            await gateways.table[AccountName(host.settings.broker.account) ?? .gateway]?.session.isStopped == true)
+        guard let link = await gateways.link else { return }
         state.found[GatewayCheck.stopped] = .bool(link.session.isStopped)
         state.gatewayHost = link.gateway.identity.host
         state.probe = await Self.probe(link)
@@ -76,10 +85,10 @@ struct GatewayFeature: Feature {
         }
     }
 
-    func services(of agent: Agent) -> [any Service] {
-        let switches = agent.gateways.events.subscribe()
+    func services() -> [any Service] {
+        let switches = gateways.store.events.subscribe()
         return [
-            agent.restarting("gateway events") { for await event in switches { agent.report(event, ends: [.broker]) } }
+            host.restarting("gateway events") { for await event in switches { host.report(event, ends: [.broker]) } }
         ]
     }
 
@@ -89,35 +98,41 @@ struct GatewayFeature: Feature {
         ]) { own, _ in own }
     }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
-        guard let link = await agent.link else {
+    func status() async throws -> [String: JSON] {
+        guard let link = await gateways.link else {
             return [
                 "registration": ["state": "unregistered"],
-                "start": .object(await agent.startState(of: .gateway).members),
+                "start": .object(await gateways.startState(of: .gateway).members),
             ]
         }
         let status = try await link.session.status()
-        var members = status.report(at: agent.time.now)
-        members["start"] = await agent.startReport(of: .gateway, status)
-        if let trouble = agent.lastTrouble, !trouble.isExplained(by: status.lastFailure) {
+        var members = status.report(at: host.time.now)
+        members["start"] = await gateways.startReport(of: .gateway, status)
+        if let trouble = host.lastTrouble, !trouble.isExplained(by: status.lastFailure) {
             members["lastError"] = trouble.json
         }
-        let inUse = try await agent.gateways.accounts().values
-        let others = try await agent.gateways.known().filter { !inUse.contains($0) }
+        let inUse = try await gateways.store.accounts().values
+        let others = try await gateways.store.known().filter { !inUse.contains($0) }
         if !others.isEmpty { members["otherGateways"] = .array(others.map { ["url": .string($0.baseURL)] }) }
         return members
     }
 
-    func warnings(of agent: Agent) async throws -> [String] {
-        var warnings = await agent.accounts.all.filter(\.session.isStopped).map { account in
+    func warnings() async throws -> [String] {
+        var warnings = await gateways.table.all.filter(\.session.isStopped).map { account in
             "the gateway part of \(account.name) is stopped; start it with: latchkey gateway start"
                 + (account.name == .gateway ? "" : " --account \(account.name)")
         }
-        if let fault = await agent.defaultDocumentFault { warnings.append("the default document: \(fault.message)") }
+        if let fault = await gateways.defaultDocumentFault { warnings.append("the default document: \(fault.message)") }
         return warnings
     }
 
     static var events: [any ReportedEvent.Type] { [GatewayEvent.self] }
+
+    var accountKinds: [any AccountKind] { [GatewayKind(gateways: gateways)] }
+
+    func resume() async { await gateways.resume() }
+
+    func close() async { await gateways.close() }
 }
 
 extension AgentConfiguration {

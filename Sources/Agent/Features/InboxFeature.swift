@@ -5,20 +5,26 @@ import Settings
 
 /// Standing subscriptions: messages that wait on the disk until a program reads them.
 struct InboxFeature: Feature {
-    init(_ host: Host) {}
+    let host: Host
+    let broker: BoardBroker
+
+    init(_ host: Host) {
+        self.host = host
+        broker = host.feature(MessagesFeature.self).broker
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         configuration.inboxes = InboxSettings.read(from: &root)
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { agent.addInboxRoutes(to: &router) }
+    func addRoutes(to router: inout Router) { addInboxRoutes(to: &router) }
 
     static var statusMembers: [String: Schema] {
         ["inboxes": .array(of: .inbox, "where there are any"), "inboxError": .problem]
     }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
-        guard let inboxes = await agent.brokerLink?.station?.inboxes else { return [:] }
+    func status() async throws -> [String: JSON] {
+        guard let inboxes = await broker.station?.inboxes else { return [:] }
         do {
             let statuses = try await inboxes.statuses()
             var members: [String: JSON] = statuses.isEmpty ? [:] : ["inboxes": .array(statuses.map(\.report))]

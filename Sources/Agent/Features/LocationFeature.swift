@@ -12,7 +12,13 @@ struct LocationFeature: Feature {
     static let maxAgeSeconds = Setting("location.max_age_seconds", preset: 60)
     static let waitSeconds = Setting("location.wait_seconds", preset: 10)
 
-    init(_ host: Host) {}
+    let host: Host
+    let finder: LocationFinder
+
+    init(_ host: Host) {
+        self.host = host
+        finder = LocationFinder(host.settings)
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("location") { table in
@@ -32,8 +38,8 @@ struct LocationFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
-        let finder = agent.location
+    func addRoutes(to router: inout Router) {
+        let finder = finder
         router.on(
             "GET", "/v1/location", needs: .operate,
             .init(
@@ -58,11 +64,11 @@ struct LocationFeature: Feature {
 
     static var checks: [any HealthCheck] { [LocationCheck()] }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        guard agent.location.source != .off else { return }
-        var found: [String: JSON] = ["source": .string(agent.location.source.rawValue)]
+    func examine(into state: inout AgentState) async throws {
+        guard finder.source != .off else { return }
+        var found: [String: JSON] = ["source": .string(finder.source.rawValue)]
         do {
-            _ = try await agent.location.find(within: .seconds(5))
+            _ = try await finder.find(within: .seconds(5))
         } catch {
             found["fault"] = .object(Explanation(of: error).members)
         }
@@ -83,11 +89,11 @@ struct LocationFeature: Feature {
         ]
     }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
-        guard agent.location.source != .off else { return [:] }
+    func status() async throws -> [String: JSON] {
+        guard finder.source != .off else { return [:] }
         return [
             "location": [
-                "source": .string(agent.location.source.rawValue), "isKnown": .bool(await agent.location.known != nil),
+                "source": .string(finder.source.rawValue), "isKnown": .bool(await finder.known != nil),
             ]
         ]
     }

@@ -9,7 +9,15 @@ struct LockFeature: Feature {
     static let attempts = Setting("lock.attempts", preset: 10)
     static let delaySeconds = Setting("lock.delay_seconds", preset: 1)
 
-    init(_ host: Host) {}
+    let host: Host
+    let gateways: GatewayAccounts
+    let nearby: Nearby
+
+    init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+        nearby = host.feature(NearbyFeature.self).nearby
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("lock") { table in
@@ -19,17 +27,17 @@ struct LockFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
-        router.addOfAccounts { agent.addLockRoutes(to: &$0) }
+    func addRoutes(to router: inout Router) {
+        router.addOfAccounts { addLockRoutes(to: &$0) }
     }
 
     static var checks: [any HealthCheck] { [SessionLockCheck()] }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        let lacksButton = agent.configuration[Self.needsButton] && agent.board.button == nil
+    func examine(into state: inout AgentState) async throws {
+        let lacksButton = host.settings[Self.needsButton] && host.board.button == nil
         var names: [JSON] = []
         var isLeftOver = false
-        for account in await agent.accounts.all {
+        for account in await gateways.table.all {
             guard let lock = try await account.session.lockStatus() else { continue }
             names.append(.string(lock.userName ?? "a user"))
             isLeftOver = isLeftOver || lock.hasLeftOverToken
@@ -39,16 +47,16 @@ struct LockFeature: Feature {
         ]
     }
 
-    func services(of agent: Agent) -> [any Service] {
-        let events = agent.events.subscribe(bound: 16)
-        return [agent.restarting("session locks") { await agent.revokeLeftOverTokens(after: events) }]
+    func services() -> [any Service] {
+        let events = host.events.subscribe(bound: 16)
+        return [host.restarting("session locks") { await self.revokeLeftOverTokens(after: events) }]
     }
 
     static var statusMembers: [String: Schema] { ["user": .user] }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
-        guard let lock = try await agent.link?.session.lockStatus() else { return [:] }
-        return ["user": lock.json(agent.configuration.unlockPolicy)]
+    func status() async throws -> [String: JSON] {
+        guard let lock = try await gateways.link?.session.lockStatus() else { return [:] }
+        return ["user": lock.json(host.settings.unlockPolicy)]
     }
 }
 

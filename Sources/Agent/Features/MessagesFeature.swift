@@ -7,7 +7,15 @@ import Settings
 
 /// The broker and the outbox: publishing, receiving, and messages that the broker refuses.
 struct MessagesFeature: Feature {
-    init(_ host: Host) {}
+    let host: Host
+    let gateways: GatewayAccounts
+    let broker: BoardBroker
+
+    init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+        broker = BoardBroker(host, gateways: gateways)
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("broker") { table in
@@ -39,19 +47,25 @@ struct MessagesFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
-        agent.addMessageRoutes(to: &router)
-        agent.addSendRoutes(to: &router)
-        agent.addDeadLetterRoutes(to: &router)
-        agent.addOutboxRoutes(to: &router)
+    func addRoutes(to router: inout Router) {
+        addMessageRoutes(to: &router)
+        addSendRoutes(to: &router)
+        addDeadLetterRoutes(to: &router)
+        addOutboxRoutes(to: &router)
+    }
+
+    func services() -> [any Service] {
+        guard host.board.led != nil else { return [] }
+        let events = host.events.subscribe(bound: 16)
+        return [host.restarting("connection light") { await self.showConnection(after: events) }]
     }
 
     static var checks: [any HealthCheck] { [BrokerCheck(), OutboxCheck()] }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        guard let link = await agent.brokerLink else { return }
-        state.outboxFault = await link.outboxFault
-        guard let status = await link.station?.messenger.status() else { return }
+    func examine(into state: inout AgentState) async throws {
+        guard let keeper = await broker.keeper else { return }
+        state.outboxFault = await keeper.outboxFault
+        guard let status = await keeper.station?.messenger.status() else { return }
         state.broker = .init(
             address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError,
             reports: status.reports, lastReport: status.lastReport, inboxFault: status.inboxFault,
@@ -64,23 +78,23 @@ struct MessagesFeature: Feature {
 
     static var statusMembers: [String: Schema] { ["broker": .broker, "userBroker": .broker, "outbox": .outbox] }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
-        guard let link = await agent.brokerLink else { return [:] }
-        if let messenger = await link.station?.messenger.status() {
-            let flush = agent.configuration.outbox.flushSeconds
+    func status() async throws -> [String: JSON] {
+        guard let keeper = await broker.keeper else { return [:] }
+        if let messenger = await keeper.station?.messenger.status() {
+            let flush = host.settings.outbox.flushSeconds
             var report = [
-                "broker": messenger.report, "outbox": messenger.outbox.report(at: agent.time.now, flushSeconds: flush),
+                "broker": messenger.report, "outbox": messenger.outbox.report(at: host.time.now, flushSeconds: flush),
             ]
-            report["userBroker"] = await link.userStation?.messenger.status().report
+            report["userBroker"] = await keeper.userStation?.messenger.status().report
             return report
         }
-        guard let fault = await link.outboxFault else { return [:] }
+        guard let fault = await keeper.outboxFault else { return [:] }
         return ["outbox": ["error": .object(fault.explanation)]]
     }
 
-    func warnings(of agent: Agent) async throws -> [String] {
-        guard await agent.brokerLink == nil, await !agent.accounts.all.isEmpty else { return [] }
-        return ["broker.account names \(agent.brokerAccount), an account that this board does not have"]
+    func warnings() async throws -> [String] {
+        guard await broker.keeper == nil, await !gateways.table.all.isEmpty else { return [] }
+        return ["broker.account names \(broker.account), an account that this board does not have"]
     }
 
     static var events: [any ReportedEvent.Type] { [MessengerEvent.self, OutboxEvent.self, MessageEvent.self] }

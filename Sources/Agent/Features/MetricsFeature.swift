@@ -22,7 +22,17 @@ final class MetricsFeature: Feature {
     }
     private let state = Mutex(ListenerState.idle)
 
-    init(_ host: Host) {}
+    let host: Host
+    let gateways: GatewayAccounts
+    let broker: BoardBroker
+    let brokers: BrokersFeature
+
+    init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+        broker = host.feature(MessagesFeature.self).broker
+        brokers = host.feature(BrokersFeature.self)
+    }
 
     /// The figures say that the vault is locked, while it is.
     static var needsVault: Bool { false }
@@ -52,15 +62,15 @@ final class MetricsFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { agent.addMetricsRoute(to: &router) }
+    func addRoutes(to router: inout Router) { addMetricsRoute(to: &router) }
 
-    func services(of agent: Agent) -> [any Service] {
-        guard !agent.configuration[Self.listen].isEmpty else { return [] }
+    func services() -> [any Service] {
+        guard !host.settings[Self.listen].isEmpty else { return [] }
         return [
-            agent.restarting("metrics listener") { [self] in
+            host.restarting("metrics listener") { [self] in
                 do {
                     let environment = ProcessInfo.processInfo.environment
-                    let server = try MetricsListener(agent.configuration, environment: environment).start(agent)
+                    let server = try MetricsListener(host.settings, environment: environment).start(self)
                     state.withLock { $0 = .listening }
                     await server.run()
                 } catch {
@@ -73,15 +83,15 @@ final class MetricsFeature: Feature {
 
     static var checks: [any HealthCheck] { [MetricsListenerCheck()] }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        let listen = agent.configuration[Self.listen]
+    func examine(into state: inout AgentState) async throws {
+        let listen = host.settings[Self.listen]
         guard !listen.isEmpty else { return }
         var found: [String: JSON] = ["listen": .string(listen)]
         switch self.state.withLock({ $0 }) {
         case .idle: found["idle"] = true
         case .failed(let fault): found["fault"] = .object(fault.members)
         case .listening:
-            let listener = try? MetricsListener(agent.configuration, environment: ProcessInfo.processInfo.environment)
+            let listener = try? MetricsListener(host.settings, environment: ProcessInfo.processInfo.environment)
             found["weak"] = .array((listener?.weaknesses ?? []).map(JSON.string))
         }
         state.found[MetricsListenerCheck.name] = .object(found)

@@ -1,12 +1,28 @@
 import Bluetooth
 import Groundwork
 import LocalAPI
+import Prompts
 import Proximity
 import Settings
 
 /// Nearby devices: letting them in with the user's session, consent, and the radio.
 struct NearbyFeature: Feature {
-    init(_ host: Host) {}
+    let host: Host
+    let gateways: GatewayAccounts
+    let nearby: Nearby
+
+    init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+        nearby = Nearby(
+            host.settings, deviceName: host.deviceName, prompts: host.prompts
+        ) { error in
+            host.report(SharingEvent.auditFailed(error))
+        }
+        gateways.added.beforeDisconnecting = { [nearby] name in
+            if name == .gateway { await nearby.stopSharing(by: .agent) }
+        }
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("bluetooth") { table in
@@ -27,37 +43,48 @@ struct NearbyFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { agent.addProximityRoutes(to: &router) }
+    func addRoutes(to router: inout Router) { addProximityRoutes(to: &router) }
 
     static var checks: [any HealthCheck] { [BluetoothCheck(), ConsentCheck()] }
 
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        let settings = agent.configuration.proximity
+    func examine(into state: inout AgentState) async throws {
+        let settings = host.settings.proximity
         state.sharing = settings.share
         state.requiresEncryption = settings.requireEncryption
         state.takesKeyboards = BluetoothDaemonSettings.read().takesKeyboards
-        state.hasButton = agent.board.button != nil
-        state.buttonFault = await agent.nearby.desk.buttonFault
-        let adapter = await agent.nearby.adapter()
+        state.hasButton = host.board.button != nil
+        state.buttonFault = await nearby.desk.buttonFault
+        let adapter = await nearby.adapter()
         // A missing adapter is not a fault unless the settings ask for Bluetooth.
         if adapter.fault == nil || settings.share != .never || adapter.adapter != nil { state.adapter = adapter }
     }
 
-    func services(of agent: Agent) -> [any Service] {
-        let near = agent.nearby.events.subscribe()
-        return [
-            agent.restarting("proximity events") { await agent.reportProximityEvents(near) },
-            agent.restarting("sharing") { await agent.keepSharing() },
+    func services() -> [any Service] {
+        let near = nearby.events.subscribe()
+        var services = [
+            host.restarting("proximity events") { await self.reportProximityEvents(near) },
+            host.restarting("sharing") { await self.keepSharing() },
         ]
+        if host.board.led != nil {
+            let lit = nearby.events.subscribe()
+            services.append(host.restarting("consent light") { await self.showConsent(after: lit) })
+        }
+        if let button = host.board.button {
+            services.append(
+                host.restarting("button") { try await ButtonService(button: button, feature: self).run() })
+        }
+        return services
     }
 
     static var statusMembers: [String: Schema] {
         ["sharing": .boolean("whether the session is offered to devices nearby; missing where it is not")]
     }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
-        await agent.nearby.isSharing ? ["sharing": true] : [:]
+    func status() async throws -> [String: JSON] {
+        await nearby.isSharing ? ["sharing": true] : [:]
     }
+
+    func close() async { await nearby.close() }
 
     static var events: [any ReportedEvent.Type] { [ProximityEvent.self, SharingEvent.self] }
 }

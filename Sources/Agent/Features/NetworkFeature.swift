@@ -6,20 +6,30 @@ import LocalAPI
 
 /// The network that this board is in, and whether its gateway is reachable.
 struct NetworkFeature: Feature {
-    init(_ host: Host) {}
+    let host: Host
+    let gateways: GatewayAccounts
+    let broker: BoardBroker
+    let brokers: BrokersFeature
 
-    func services(of agent: Agent) -> [any Service] {
-        let (changes, events) = (agent.network.monitor.changes.subscribe(), agent.events.subscribe())
-        agent.network.start(at: agent.time.now)
+    init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+        broker = host.feature(MessagesFeature.self).broker
+        brokers = host.feature(BrokersFeature.self)
+    }
+
+    func services() -> [any Service] {
+        let (changes, events) = (host.network.monitor.changes.subscribe(), host.events.subscribe())
+        host.network.start(at: host.time.now)
         return [
-            agent.restarting("network") { await agent.followNetwork(changes) },
-            agent.restarting("reachability") { await agent.followReach(events) },
+            host.restarting("network") { await self.followNetwork(changes) },
+            host.restarting("reachability") { await self.followReach(events) },
         ]
     }
 
     // Its check is the first of the gateway's: what ails the network ails all that follow.
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
-        state.network = agent.network.monitor.state
+    func examine(into state: inout AgentState) async throws {
+        state.network = host.network.monitor.state
     }
 
     static var statusMembers: [String: Schema] {
@@ -37,21 +47,21 @@ struct NetworkFeature: Feature {
         ]
     }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
-        let reach = try await agent.gatewayReach()
+    func status() async throws -> [String: JSON] {
+        let reach = try await gatewayReach()
         var network: [String: JSON] = ["gateway": .string((reach ?? .unknown).name)]
         var members: [String: JSON] = [:]
-        switch agent.network.monitor.state {
+        switch host.network.monitor.state {
         case .unknown: network["state"] = "unknown"
         case .way(let way):
             network["state"] = "connected"
             network.merge(way.fields) { own, _ in own }
         case .none:
             network["state"] = "none"
-            let since = JSON.string(agent.network.since.formatted(.iso8601))
+            let since = JSON.string(host.network.since.formatted(.iso8601))
             network["since"] = since
             // Whatever failed since, this is why.
-            if let host = await agent.link?.gateway.identity.host, agent.network.isCutOff(from: host) {
+            if let gateway = await gateways.link?.gateway.identity.host, host.network.isCutOff(from: gateway) {
                 members["lastError"] = .object(
                     Explanation(of: NetworkError.noNetwork).members.merging(["time": since]) { own, _ in own })
             }

@@ -5,18 +5,15 @@ import Settings
 struct OneTimePasswordFeature: Feature {
     static let askSeconds = Setting("otp.ask_seconds", preset: 0)
 
-    init(_ host: Host) {}
+    /// Who is asked for calls that say nothing of it; `nil` for nobody.
+    let asker: (any OneTimePasswordAsker)?
+
+    init(_ host: Host) {
+        let seconds = host.settings[Self.askSeconds]
+        asker = seconds > 0 ? OneTimePasswordPrompts(prompts: host.prompts, patience: .seconds(seconds)) : nil
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("otp") { $0.integer("ask_seconds", &configuration[Self.askSeconds], in: 0...3600) }
-    }
-}
-
-extension Agent {
-    /// Whoever is asked for calls that say nothing of it; `nil` if nobody is.
-    nonisolated var passwordAsker: (any OneTimePasswordAsker)? {
-        let seconds = configuration[OneTimePasswordFeature.askSeconds]
-        guard seconds > 0 else { return nil }
-        return OneTimePasswordPrompts(prompts: prompts, patience: .seconds(seconds))
     }
 }

@@ -7,34 +7,39 @@ import Settings
 struct ServicesFeature: Feature {
     /// Whether items may be stored in the vault.
     static let localStorage = Setting("storage.local", preset: false)
+    let host: Host
+    let gateways: GatewayAccounts
     /// Locked while a group is read and written back whole.
-    private let groupChange = AsyncMutex()
+    let groupChange = AsyncMutex()
 
-    init(_ host: Host) {}
+    init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("storage") { $0.flag("local", &configuration[Self.localStorage]) }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         router.addOfAccounts { router in
-            agent.addUserListRoutes(to: &router)
-            agent.addGroupRoutes(to: &router, changingUnder: groupChange)
-            agent.addItemRoutes(to: &router)
-            agent.addDeviceRoutes(to: &router)
-            agent.addAppRoutes(to: &router)
+            addUserListRoutes(to: &router)
+            addGroupRoutes(to: &router)
+            addItemRoutes(to: &router)
+            addDeviceRoutes(to: &router)
+            addAppRoutes(to: &router)
         }
     }
 
     static var events: [any ReportedEvent.Type] { [ItemEvent.self] }
 }
 
-extension Agent {
+extension ServicesFeature {
     /// The services of the gateway that a request is about.
     ///
     /// - Throws: ``AccountError``, ``AgentError/notEnrolled``
     func services(of request: LocalRequest) async throws -> GatewayServices {
-        GatewayServices(session: try await account(of: request).session, http: client)
+        GatewayServices(session: try await gateways.account(of: request).session, http: host.client)
     }
 }
 

@@ -14,7 +14,18 @@ struct UsersFeature: Feature {
     static let pollSeconds = Setting("login.poll_seconds", preset: 5)
     static let pollLimit = Setting("login.poll_limit", preset: 6)
 
-    init(_ host: Host) {}
+    let host: Host
+    let gateways: GatewayAccounts
+    let nearby: Nearby
+
+    init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+        nearby = host.feature(NearbyFeature.self).nearby
+        let users = GatewayUsers(gateways: gateways, browserLogIns: BrowserLogIns())
+        gateways.added.users = users
+        gateways.added.browsers = users
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("login") { table in
@@ -29,19 +40,19 @@ struct UsersFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         router.addOfAccounts(defaultOnly: ["/v1/login/nearby"]) {
-            agent.addUserRoutes(to: &$0)
-            agent.addLogInRoutes(to: &$0)
-            agent.addBrowserLogInRoutes(to: &$0)
+            addUserRoutes(to: &$0)
+            addLogInRoutes(to: &$0)
+            addBrowserLogInRoutes(to: &$0)
         }
     }
 
     static var statusMembers: [String: Schema] { ["user": .user] }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
-        guard let user = try await agent.link?.session.user() else { return [:] }
-        return ["user": user.json(at: agent.time.now)]
+    func status() async throws -> [String: JSON] {
+        guard let user = try await gateways.link?.session.user() else { return [:] }
+        return ["user": user.json(at: host.time.now)]
     }
 }
 

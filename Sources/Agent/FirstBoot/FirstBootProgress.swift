@@ -1,3 +1,4 @@
+import Board
 import Groundwork
 import LocalAPI
 import Synchronization
@@ -15,6 +16,16 @@ struct FirstBootProgress: Sendable, Equatable {
         case notUsed = "not-used"
         /// A code may be scanned.
         case scanning
+
+        /// What the board's LED shows of it. Single flashes: it waits for its gateway, or the scanner for a code; four:
+        /// it was refused.
+        var pattern: LEDPattern? {
+            switch self {
+            case .trying, .scanning: .flashing(times: 1, pause: .seconds(2))
+            case .refused: .flashing(times: 4, pause: .seconds(2))
+            case .taken, .notWiped, .notUsed: nil
+            }
+        }
     }
 
     var stage: Stage
@@ -49,12 +60,21 @@ final class FirstBootState: Sendable {
         var settled: FirstBootProgress?
     }
     private let state = Mutex(State())
+    private let onChange: @Sendable (FirstBootProgress?) -> Void
+
+    /// - Parameter onChange: called after each change.
+    init(onChange: @escaping @Sendable (FirstBootProgress?) -> Void) { self.onChange = onChange }
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        onChange(now)
+    }
 
     var now: FirstBootProgress? { state.withLock { $0.attempts.last ?? $0.settled } }
 
     /// Shows an attempt until it is settled or ends.
     func attempt(_ progress: FirstBootProgress) {
-        state.withLock { state in
+        change { state in
             if let index = state.attempts.firstIndex(where: { $0.place == progress.place }) {
                 state.attempts[index] = progress
             } else {
@@ -64,11 +84,11 @@ final class FirstBootState: Sendable {
     }
 
     /// Ends the attempt for a place, if there is one.
-    func endAttempt(for place: String) { state.withLock { $0.attempts.removeAll { $0.place == place } } }
+    func endAttempt(for place: String) { change { $0.attempts.removeAll { $0.place == place } } }
 
     /// Shows an outcome, which ends the attempt for its place. An enrollment that is taken ends all attempts.
     func settle(_ outcome: FirstBootProgress) {
-        state.withLock { state in
+        change { state in
             state.attempts.removeAll { outcome.stage == .taken || $0.place == outcome.place }
             state.settled = outcome
         }
@@ -76,7 +96,7 @@ final class FirstBootState: Sendable {
 
     /// Shows what is not the outcome of an attempt, unless one is under way.
     func note(_ progress: FirstBootProgress) {
-        state.withLock { state in
+        change { state in
             if state.attempts.isEmpty { state.settled = progress }
         }
     }

@@ -38,7 +38,7 @@ extension FirstBootService {
                 try await scanner.run {
                     reported = nil
                     noteScanning(FirstBootProgress(stage: .scanning, place: name))
-                    agent.report(FirstBootEvent.scannerReady)
+                    boot.host.report(FirstBootEvent.scannerReady)
                 } _: { scan in
                     switch scan {
                     case .text(let text): receive(text, into: codes)
@@ -49,7 +49,7 @@ extension FirstBootService {
             } catch {
                 guard !Task.isCancelled else { return }
                 let message = Explanation(of: error).message
-                if message != reported { agent.report(FirstBootEvent.scannerFailed(error)) }
+                if message != reported { boot.host.report(FirstBootEvent.scannerFailed(error)) }
                 noteScanning(FirstBootProgress(stage: .scanning, place: name, problem: error.explanation))
                 reported = message
                 try? await Task.sleep(for: Self.restOfScanner)
@@ -59,8 +59,8 @@ extension FirstBootService {
 
     /// Not over what became of an enrollment.
     private func noteScanning(_ progress: FirstBootProgress) {
-        let now = agent.firstBoot.now
-        if now == nil || now?.stage == .scanning { agent.firstBoot.note(progress) }
+        let now = boot.progress.now
+        if now == nil || now?.stage == .scanning { boot.progress.note(progress) }
     }
 
     /// Takes note of a text that was scanned. One that is not an enrollment, such as a product's barcode, is refused,
@@ -82,7 +82,7 @@ extension FirstBootService {
 
     /// - Parameter place: of a code that is not tried at all.
     private func refuseScan(of place: String, _ error: any Error) {
-        agent.firstBoot.note(FirstBootProgress(stage: .refused, place: place, problem: error.explanation))
-        agent.report(FirstBootEvent.refused(place: place, error))
+        boot.progress.note(FirstBootProgress(stage: .refused, place: place, problem: error.explanation))
+        boot.host.report(FirstBootEvent.refused(place: place, error))
     }
 }

@@ -3,7 +3,7 @@ import Gateway
 import Groundwork
 import Vault
 
-/// An enrollment that waits for the agent.
+/// An enrollment that waits for the boot.
 struct WaitingEnrollment: Sendable {
     enum Source: Sendable, Equatable {
         case file(path: String)
@@ -49,7 +49,7 @@ struct WaitingEnrollment: Sendable {
 
 /// Takes the enrollment that waits for the agent, once, while the board is not enrolled, and wipes it.
 struct FirstBootService: Sendable {
-    let agent: Agent
+    let boot: FirstBootFeature
     /// `$CREDENTIALS_DIRECTORY`.
     let credentials: String?
     /// Gets the configuration of an enrollment.
@@ -57,21 +57,21 @@ struct FirstBootService: Sendable {
 
     /// - Parameter fetch: in a test, instead of asking the gateway.
     init(
-        agent: Agent, credentials: String?,
+        boot: FirstBootFeature, credentials: String?,
         fetch: (@Sendable (EnrollmentContent) async throws -> GatewayConfiguration)? = nil
     ) {
-        self.agent = agent
+        self.boot = boot
         self.credentials = credentials
-        self.fetch = fetch ?? { try await agent.configuration(of: $0) }
+        self.fetch = fetch ?? { try await boot.configuration(of: $0) }
     }
 
     /// Returns when the board is enrolled, in whatever way, or when nothing is left to be tried.
     func run() async throws {
-        let events = agent.events.subscribe(bound: 64)
-        let isEnrolled = try await agent.isEnrolled()
+        let events = boot.host.events.subscribe(bound: 64)
+        let isEnrolled = try await boot.gateways.isEnrolled()
         var due: [WaitingEnrollment] = []
         for waiting in await look() where try await !isDone(waiting, isEnrolled) { due.append(waiting) }
-        let scanner = agent.configuration[FirstBootFeature.scanner]
+        let scanner = boot.host.settings[FirstBootFeature.scanner]
         guard !isEnrolled, !due.isEmpty || !scanner.isEmpty else { return }
 
         if let taken = await firstTaken(of: due, or: scanner, unlessEnrolledBy: events) { await wipe(taken) }
@@ -125,7 +125,7 @@ struct FirstBootService: Sendable {
     }
 
     private func lookIntoFiles() async -> WaitingEnrollment? {
-        for path in EnrollmentFile.paths(agent.configuration[FirstBootFeature.file]) {
+        for path in EnrollmentFile.paths(boot.host.settings[FirstBootFeature.file]) {
             do {
                 guard let content = try EnrollmentFile.read(path) else { continue }
                 return WaitingEnrollment(source: .file(path: path), content: content)
@@ -153,8 +153,8 @@ struct FirstBootService: Sendable {
     }
 
     private func refuse(_ place: String, _ error: any Error) {
-        agent.firstBoot.settle(FirstBootProgress(stage: .refused, place: place, problem: error.explanation))
-        agent.report(FirstBootEvent.refused(place: place, error))
+        boot.progress.settle(FirstBootProgress(stage: .refused, place: place, problem: error.explanation))
+        boot.host.report(FirstBootEvent.refused(place: place, error))
     }
 
     /// Whether it must not be tried: the board has tried it before, or does not need it.
@@ -165,7 +165,7 @@ struct FirstBootService: Sendable {
             await wipe(waiting)
             return true
         }
-        switch (try await agent.enrollmentLedger()[EnrollmentLedger.hash(of: waiting.content)], isEnrolled) {
+        switch (try await boot.enrollmentLedger()[EnrollmentLedger.hash(of: waiting.content)], isEnrolled) {
         // The power went before it was wiped, or it could not be.
         case (.taken, true): await wipe(waiting)
         case (.taken, false): leave(place, .used(place: place))
@@ -178,8 +178,8 @@ struct FirstBootService: Sendable {
     }
 
     private func leave(_ place: String, _ error: FirstBootError, as stage: FirstBootProgress.Stage = .notUsed) {
-        agent.firstBoot.settle(FirstBootProgress(stage: stage, place: place, problem: error.explanation))
-        agent.report(FirstBootEvent.notUsed(error))
+        boot.progress.settle(FirstBootProgress(stage: stage, place: place, problem: error.explanation))
+        boot.host.report(FirstBootEvent.notUsed(error))
     }
 
     // MARK: Taking
@@ -191,41 +191,41 @@ struct FirstBootService: Sendable {
     /// - Returns: whether it became the configuration.
     func take(_ waiting: WaitingEnrollment, of codes: ScannedCodes? = nil) async -> Bool {
         let place = waiting.place
-        agent.firstBoot.attempt(FirstBootProgress(stage: .trying, place: place))
-        defer { agent.firstBoot.endAttempt(for: place) }
-        agent.report(FirstBootEvent.found(place: place))
+        boot.progress.attempt(FirstBootProgress(stage: .trying, place: place))
+        defer { boot.progress.endAttempt(for: place) }
+        boot.host.report(FirstBootEvent.found(place: place))
         var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
         // Kept, because a URL works once.
         var gateway: GatewayConfiguration?
         while !Task.isCancelled, codes?.hasNext != true {
             do {
                 let content = try EnrollmentContent(parsing: waiting.content, of: place)
-                try await agent.host.accounts.checkRoom(for: .gateway, ofKind: Gateways.kind)
+                try await boot.host.accounts.checkRoom(for: .gateway, ofKind: Gateways.kind)
                 let fetched: GatewayConfiguration
                 if let gateway { fetched = gateway } else { fetched = try await fetch(content) }
                 gateway = fetched
                 // Not canceled halfway by the event of its own switch.
-                let taking = Task { [agent] in try await agent.take(fetched, of: waiting) }
+                let taking = Task { [boot] in try await boot.take(fetched, of: waiting) }
                 guard try await taking.value else { return false }
-                agent.firstBoot.settle(FirstBootProgress(stage: .taken, place: place))
-                agent.report(FirstBootEvent.taken(place: place, fetched.identity))
+                boot.progress.settle(FirstBootProgress(stage: .taken, place: place))
+                boot.host.report(FirstBootEvent.taken(place: place, fetched.identity))
                 return true
             } catch {
                 guard !Task.isCancelled else { return false }
                 guard Self.mayPass(error) else {
                     refuse(place, error)
                     // An obstacle on the board may be removed, and then the enrollment is as good as before.
-                    if !(error is AccountError) { await agent.remember(waiting, refusedFor: error) }
+                    if !(error is AccountError) { await boot.remember(waiting, refusedFor: error) }
                     return false
                 }
                 let delay = backoff.next()
-                agent.firstBoot.attempt(
+                boot.progress.attempt(
                     FirstBootProgress(stage: .trying, place: place, problem: error.explanation))
-                agent.report(FirstBootEvent.didFail(place: place, error, retryAfter: delay))
+                boot.host.report(FirstBootEvent.didFail(place: place, error, retryAfter: delay))
                 if let codes {
-                    await codes.pause(for: delay, on: agent.network)
+                    await codes.pause(for: delay, on: boot.host.network)
                 } else {
-                    _ = await agent.network.pause(for: delay)
+                    _ = await boot.host.network.pause(for: delay)
                 }
             }
         }
@@ -263,20 +263,20 @@ struct FirstBootService: Sendable {
         let answer = await ask(["do": "wipe", "sha256": .string(hash)])
         let paths = (answer?["wiped"]?.array ?? []).compactMap(\.string)
         if waiting.source.isWiped(by: paths) { return wiped(waiting.place) }
-        agent.firstBoot.settle(FirstBootProgress(stage: .taken, place: waiting.place))
+        boot.progress.settle(FirstBootProgress(stage: .taken, place: waiting.place))
         guard let reason = waiting.source.whyNotWiped(answer, reason) else { return }
         let error = FirstBootError.notWiped(place: waiting.place, reason: reason)
-        agent.firstBoot.settle(
+        boot.progress.settle(
             FirstBootProgress(stage: .notWiped, place: waiting.place, problem: error.explanation))
-        agent.report(FirstBootEvent.notWiped(error))
+        boot.host.report(FirstBootEvent.notWiped(error))
     }
 
     private func wiped(_ place: String) {
-        agent.firstBoot.settle(FirstBootProgress(stage: .taken, place: place))
-        agent.report(FirstBootEvent.wiped(place: place))
+        boot.progress.settle(FirstBootProgress(stage: .taken, place: place))
+        boot.host.report(FirstBootEvent.wiped(place: place))
     }
 
     private func ask(_ request: JSON) async -> JSON? {
-        await FirstBootHelper.ask(request, at: agent.configuration[FirstBootFeature.helper])
+        await FirstBootHelper.ask(request, at: boot.host.settings[FirstBootFeature.helper])
     }
 }

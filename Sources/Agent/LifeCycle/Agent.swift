@@ -1,135 +1,117 @@
 import Board
-import Cryptography
+import CLinux
 import FoundationEssentials
-import Gateway
 import Groundwork
 import HTTPClient
 import LocalAPI
 import Logging
-import Messaging
 import Prompts
-import Proximity
-import Synchronization
+import UnixSignals
 import Vault
 
-/// The agent: what its services share and the local API uses.
-public final actor Agent {
-    nonisolated let host: Host
-    nonisolated let gateways: Gateways
-    nonisolated let board: BoardParts
-    nonisolated let network = NetworkWatch()
-    nonisolated let nearby: Nearby
-    nonisolated let browserLogIns = BrowserLogIns()
-    nonisolated let hosts: HostList
-    nonisolated let uploads = UploadDesk()
-    /// The brokers of the settings; not connected until somebody uses them.
-    nonisolated let brokers: [NamedBroker]
-    nonisolated let location: LocationFinder
-    nonisolated let grants = GrantBook()
-    nonisolated let grantLog: GrantLog
-    nonisolated let firstBoot = FirstBootState()
-    nonisolated let logger: Logger
-    nonisolated let started = ContinuousClock.now
-    nonisolated let features: [any Feature]
-    private nonisolated let standby = Mutex<VaultError?>(nil)
-
-    /// The default account and all others.
-    var accounts = AccountTable()
-    /// Why the default document could not be taken at the start.
-    var defaultDocumentFault: Explanation?
-    /// Telemetry messages that no account could take.
-    var unsentTelemetry = 0
-    /// The account whose registration is used at the board's broker.
-    nonisolated let brokerAccount: AccountName
+/// The agent: a host with its features.
+public final class Agent: Sendable {
+    let host: Host
+    private let logger: Logger
 
     init(
-        configuration: AgentConfiguration, vault: Vault, client: HTTPClient, gateways: Gateways, time: BestKnownTime,
-        board: BoardParts, logger: Logger, features: [any Feature.Type] = Features.all
+        configuration: AgentConfiguration, vault: Vault, client: HTTPClient, time: BestKnownTime, board: BoardParts,
+        logger: Logger, features: [any Feature.Type] = Features.all
     ) {
-        let host = Host(settings: configuration, vault: vault, client: client, time: time, logger: logger)
-        self.host = host
-        self.gateways = gateways
-        self.board = board
         self.logger = logger
-        self.features = features.map { $0.init(host) }
-        hosts = HostList(configuration.hosts)
-        location = LocationFinder(configuration)
-        grantLog = GrantLog(directory: configuration.stateDirectory)
-        brokerAccount = AccountName(configuration.broker.account) ?? .gateway
-        brokers = configuration.brokers.map { [network] settings in
-            NamedBroker(settings, policy: OutboxPolicy(configuration.outbox), network: network) { event in
-                host.report(event, over: .named(settings.name))
-            }
-        }
-        nearby = Nearby(
-            configuration, deviceName: configuration.gateway.shownDeviceName, prompts: host.prompts
-        ) { error in
-            host.report(SharingEvent.auditFailed(error))
-        }
-        host.install { [unowned self] left in
-            var router = Router()
-            for feature in self.features where type(of: feature) != left { feature.addRoutes(to: &router, of: self) }
-            return router
-        }
-        host.accounts.install(self.features.flatMap(\.accountKinds) + [GatewayKind(agent: self)]) { [unowned self] in
-            try await endingGrants(at: $0) { try await vault.commit($0) }
-        }
+        host = Host(
+            settings: configuration, vault: vault, client: client, time: time, board: board, logger: logger)
+        host.make(features)
     }
 
-    nonisolated var configuration: AgentConfiguration { host.settings }
-    nonisolated var vault: Vault { host.vault }
-    nonisolated var client: HTTPClient { host.client }
-    nonisolated var time: BestKnownTime { host.time }
-    nonisolated var prompts: PromptDesk { host.prompts }
-
-    /// Why the last attempt to open the vault failed; `nil` unless the agent is in standby.
-    nonisolated var vaultFault: VaultError? {
-        get { standby.withLock { $0 } }
-        set { standby.withLock { $0 = newValue } }
-    }
-
-    // MARK: Events
-
-    nonisolated var events: Broadcast<AgentEvent> { host.events }
-
-    nonisolated func report(_ event: AgentEvent) { host.report(event) }
-
-    nonisolated func report(
-        _ event: any ReportedEvent, of account: AccountName = .gateway, over connection: AgentEvent.Connection = .board,
-        ends: Set<Trouble> = []
-    ) {
-        host.report(event, of: account, over: connection, ends: ends)
-    }
-
-    nonisolated var lastTrouble: AgentEvent? { host.lastTrouble }
-
-    // MARK: At the gateway
-
-    /// - Throws: ``AgentError/notEnrolled``
-    func activeLink() throws(AgentError) -> Link {
-        guard let link else { throw .notEnrolled }
-        return link
-    }
-
-    /// The station at the board's broker.
+    /// Runs the daemon until SIGTERM or SIGINT.
     ///
-    /// - Throws: ``AgentError/notEnrolled``, ``AccountError/unknown(_:)``, `GatewayError.notRegistered`,
-    ///   `GatewayError.awaitingActivation`, `CancellationError`, or why the outbox of a registered board cannot be
-    ///   opened.
-    func activeStation() async throws -> Station {
-        let link = try account(brokerAccount).link
-        if let station = try await link.settledStation() { return station }
-        if let fault = await link.outboxFault { throw fault }
-        let status = try await link.session.status()
-        throw status.registration == .pending
-            ? status.magIdentifier.map(GatewayError.awaitingActivation) ?? .notRegistered
-            : .notRegistered
+    /// - Throws: if the agent cannot start because of its state directory, its vault or its socket. Later failures are
+    ///   reported and retried.
+    public static func run(_ configuration: AgentConfiguration) async throws {
+        // Keys are in memory from here on: forbid core dumps, and reading by other processes of this user.
+        _ = latchkey_forbid_dumps()
+        _ = latchkey_forbid_huge_pages()
+        _ = latchkey_share_arenas()
+        let state = try StateDirectory(configuration.stateDirectory)
+        let time = BestKnownTime(path: "\(state.path)/clock")
+        let agent = Agent(
+            configuration: configuration, vault: Vault(path: "\(state.path)/vault.db"), client: HTTPClient(),
+            time: time,
+            board: BoardParts(configuration.board, time: time), logger: Logger(label: "agent"))
+        do {
+            try await agent.openVault()
+        } catch let error as VaultError where Standby.helps(against: error) {
+            try await Standby(host: agent.host, logger: agent.logger).wait(after: error) { try await agent.openVault() }
+        }
+        try await agent.run()
+        withExtendedLifetime(state) {}
     }
 
-    /// The name that people call this board by.
-    nonisolated var deviceName: String { configuration.gateway.shownDeviceName }
+    private func run() async throws {
+        for warning in try await host.warnings() { logger.warning("\(warning)") }
+        let notifier = ServiceNotifier()
+        let gateways = host.feature(GatewayFeature.self).gateways
+        let services = services() + [Watchdog(notifier: notifier) { _ = await gateways.link }]
+        // Early, because the disk, the network and the broker take time while the rest starts.
+        await resume()
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let server: LocalServer
+        do {
+            for feature in host.features { try feature.prepare() }
+            let grants = host.feature(GrantsFeature.self).authorizer.book
+            server = LocalServer(
+                socketPath: host.settings.api.socket, policy: try AccessPolicy(host.settings.api),
+                router: host.router(),
+                units: { grants.units }, relay: try host.feature(ProxyFeature.self).relay())
+            try server.listen()
+        } catch {
+            await end()
+            throw error
+        }
+        let board = host.board.definition
+        logger.notice("ready", metadata: ["socket": "\(host.settings.api.socket)", "board": "\(board.name)"])
+        notifier.ready("running on \(board.title)")
+        let all = services + [host.restarting("local API") { try await server.run() }]
+        await Services.run(all) { for await _ in signals { return } }
+        notifier.stopping()
+        await end()
+        logger.notice("stopped")
+    }
 
-    nonisolated var deviceDescription: DeviceDescription {
-        DeviceDescription(name: deviceName, model: board.model ?? board.definition.title)
+    func services() -> [any Service] { host.features.flatMap { $0.services() } }
+
+    func resume() async {
+        for feature in host.features { await feature.resume() }
+    }
+
+    /// A damaged vault is renamed and a new one created: a board that only reports its trouble is worth more
+    /// than one that does not start.
+    private func openVault() async throws {
+        // One of another board is open, and is only compared again: to derive its key each second would be work.
+        if case .otherBoard = host.vaultFault {} else { try await unsealVault() }
+        try await host.feature(HardwareFeature.self).checkHardware()
+    }
+
+    private func unsealVault() async throws {
+        let (settings, vault) = (host.settings, host.vault)
+        let key = try settings.vault.key(
+            stateDirectory: settings.stateDirectory, environment: ProcessInfo.processInfo.environment)
+        do throws(VaultError) {
+            try await vault.unseal(with: [key], creating: true)
+        } catch {
+            guard error.isDamage else { throw error }
+            let setAside = try Vault.setAside(at: vault.path)
+            try await vault.unseal(with: [key], creating: true)
+            host.report(VaultEvent.setAside(path: setAside))
+        }
+    }
+
+    /// Ends everything that the features have open; nothing stored is lost.
+    func end() async {
+        for feature in host.features { await feature.close() }
+        host.prompts.close()
+        host.events.finish()
+        await host.vault.close()
     }
 }

@@ -11,7 +11,8 @@ import Vault
 /// the routes of features that need the vault answer with the reason, and the agent continues by itself once the vault
 /// opens.
 struct Standby {
-    let agent: Agent
+    let host: Host
+    let logger: Logger
 
     /// Whether waiting may help; other errors need an administrator, who then restarts the agent.
     static func helps(against error: VaultError) -> Bool {
@@ -28,13 +29,13 @@ struct Standby {
     /// - Parameter error: why the vault did not open.
     /// - Throws: the error of `open` if waiting no longer helps, or the error of the local API.
     func wait(after error: VaultError, for open: () async throws -> Void) async throws {
-        agent.vaultFault = error
-        let api = agent.configuration.api
+        host.vaultFault = error
+        let api = host.settings.api
         let server = LocalServer(
-            socketPath: api.socket, policy: try AccessPolicy(api), router: agent.standbyRouter())
+            socketPath: api.socket, policy: try AccessPolicy(api), router: host.standbyRouter())
         let listening = Result { try server.listen() }
         // Only once the socket answers, for people and programs that read this and ask for more.
-        agent.logger.error("waiting: \(error.message)\(error.remedy.map { "; \($0)" } ?? "")")
+        logger.error("waiting: \(error.message)\(error.remedy.map { "; \($0)" } ?? "")")
         try listening.get()
         let notifier = ServiceNotifier()
         notifier.ready("waiting: \(error.message)")
@@ -45,15 +46,15 @@ struct Standby {
             var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
             while true {
                 // A person who has decided does not wait long.
-                if case .otherBoard = agent.vaultFault { backoff.reset() }
+                if case .otherBoard = host.vaultFault { backoff.reset() }
                 try await Task.sleep(for: backoff.next())
                 do {
                     return try await open()
                 } catch let error as VaultError where Self.helps(against: error) {
-                    agent.vaultFault = error
+                    host.vaultFault = error
                 }
             }
         }
-        agent.vaultFault = nil
+        host.vaultFault = nil
     }
 }

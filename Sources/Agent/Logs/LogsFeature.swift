@@ -5,7 +5,7 @@ import LocalAPI
 struct LogsFeature: Feature {
     init(_ host: Host) {}
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         let entry = Schema.object(
             [
                 "time": .time("of the entry"), "level": .string("such as info or warning"),

@@ -38,20 +38,18 @@ struct MPinFeature: Feature {
 
     var accountKinds: [any AccountKind] { [kind] }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { addRoutes(to: &router) }
-
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
+    func examine(into state: inout AgentState) async throws {
         state.found[MPinCheck.name] = .array(try await kind.reports())
     }
 
-    func services(of agent: Agent) -> [any Service] {
+    func services() -> [any Service] {
         let path = host.settings[Self.keypad]
         guard !path.isEmpty else { return [] }
         let service = KeypadService(keypad: Keypad(path: path), prompts: host.prompts)
         return [host.restarting("keypad") { try await service.run() }]
     }
 
-    func status(of agent: Agent) async throws -> [String: JSON] {
+    func status() async throws -> [String: JSON] {
         let accounts = try await kind.reports()
         guard !accounts.isEmpty else { return [:] }
         let states = accounts.flatMap { $0["users"]?.array ?? [] }.compactMap { $0["state"]?.string }

@@ -78,7 +78,7 @@ struct MetricsListener {
         return found
     }
 
-    func start(_ agent: Agent) throws -> TokenServer {
+    func start(_ feature: MetricsFeature) throws -> TokenServer {
         var limits = LocalServer.Limits()
         // Nobody is known before the head of a request, so that the program has no share of its own.
         (limits.connections, limits.connectionsPerUser, limits.connectionsOfOthers) = (16, 16, 16)
@@ -86,8 +86,8 @@ struct MetricsListener {
         limits.request = .seconds(3)
         if user == nil { (limits.bodyBytes, limits.stall) = (0, .seconds(10)) }
         return try TokenServer(
-            on: address, names: names, token: token, program: program, policy: try policy(agent.configuration.api),
-            router: router(of: agent), limits: limits)
+            on: address, names: names, token: token, program: program, policy: try policy(feature.host.settings.api),
+            router: router(of: feature), limits: limits)
     }
 
     private var program: TokenServer.Program { user.map { .init(uid: $0.uid, groups: $0.groups) } ?? .nobody }
@@ -100,11 +100,11 @@ struct MetricsListener {
         return policy
     }
 
-    private func router(of agent: Agent) -> Router {
+    private func router(of feature: MetricsFeature) -> Router {
         // But for the console: its sessions have all rights of the user.
-        var router = user == nil ? Router() : agent.host.router(without: ConsoleFeature.self)
-        if user == nil { agent.addMetricsRoute(to: &router) }
-        agent.addMetricsRoute(to: &router, at: "/metrics")
+        var router = user == nil ? Router() : feature.host.router(without: ConsoleFeature.self)
+        if user == nil { feature.addMetricsRoute(to: &router) }
+        feature.addMetricsRoute(to: &router, at: "/metrics")
         return router
     }
 }

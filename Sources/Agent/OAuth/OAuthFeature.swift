@@ -24,9 +24,7 @@ struct OAuthFeature: Feature {
 
     var accountKinds: [any AccountKind] { [kind] }
 
-    func addRoutes(to router: inout Router, of agent: Agent) { addRoutes(to: &router) }
-
-    func examine(_ agent: Agent, into state: inout AgentState) async throws {
+    func examine(into state: inout AgentState) async throws {
         var findings: [JSON] = []
         for name in try await kind.names() { findings.append(try await host.accounts.report(name)) }
         state.found[OAuthAccountsCheck.name] = .array(findings)

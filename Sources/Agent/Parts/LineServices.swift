@@ -8,9 +8,9 @@ struct ButtonService: Sendable {
     private static let settled = Duration.seconds(1)
 
     let button: Button
-    let agent: Agent
+    let feature: NearbyFeature
 
-    private var desk: ConsentDesk { agent.nearby.desk }
+    private var desk: ConsentDesk { feature.nearby.desk }
 
     func run() async throws {
         let (updates, looks) = (button.updates.subscribe(), desk.lookRequests.subscribe())
@@ -23,7 +23,7 @@ struct ButtonService: Sendable {
                 group.addTask { for await _ in looks { try await button.look() } }
                 // In parallel with the presses: going on the air takes seconds, and a press reported late may mean
                 // something else.
-                group.addTask { for await _ in taps { await agent.shareByButton() } }
+                group.addTask { for await _ in taps { await feature.shareByButton() } }
                 group.addTask {
                     try await Task.sleep(for: Self.settled)
                     await desk.buttonFound()
@@ -45,7 +45,7 @@ struct ButtonService: Sendable {
         for await update in updates {
             switch update {
             case .happened(let event):
-                agent.report(event)
+                feature.host.report(event)
                 switch event {
                 case .pressed(let time):
                     waiting?.cancel()

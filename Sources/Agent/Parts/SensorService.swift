@@ -2,38 +2,25 @@ import Board
 import Groundwork
 import Messaging
 
-/// Polls the sensors and publishes the samples that are worth a message.
-struct SensorService: Sendable {
-    let agent: Agent
-
-    func run() async throws {
-        let poller = agent.board.poller
+extension BoardFeature {
+    /// Polls the sensors and publishes the samples that are worth a message, until canceled.
+    func pollSensors() async throws {
+        let poller = host.board.poller
         // Subscribed before the poller starts, so that the first events count.
         let events = poller.events.subscribe()
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The poller's thread is the outbox's: one thread wakes for a message, not four.
-            group.addTask { try await poller.run { await agent.publish($0) } }
-            group.addTask { for await event in events { agent.report(event) } }
+            group.addTask { try await poller.run { await broker.publish($0) } }
+            group.addTask { for await event in events { host.report(event) } }
             defer { group.cancelAll() }
             try await group.next()
         }
     }
-}
 
-extension Agent {
-    /// Passes readings to the broker, as one message that nobody waits for. Without an account that has a broker it is
-    /// counted, and dropped.
-    func publish(_ set: SampleSet) async {
-        guard configuration.telemetry.enabled, !set.readings.isEmpty else { return }
-        guard let station = await brokerLink?.station else {
-            unsentTelemetry += 1
-            return
-        }
-        // What has no room is counted and reported by the outbox itself.
-        await station.outbox.offer([
-            OutgoingMessage(
-                topic: station.telemetryTopic, payload: set.payload(),
-                qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry)
-        ])
+    /// Shows on the LED what the features have to show, until canceled.
+    func indicate(on led: StatusLED) async {
+        let changes = host.lights.changes.subscribe(bound: 1)
+        await led.show(host.lights.pattern)
+        for await _ in changes { await led.show(host.lights.pattern) }
     }
 }

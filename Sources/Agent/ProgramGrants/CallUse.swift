@@ -3,13 +3,13 @@ import Groundwork
 import HTTPClient
 import LocalAPI
 
-extension Agent {
+extension CallsFeature {
     /// The call that a program asks for. A signature speaks for the board, not for the program: grants do not include
     /// that.
     ///
     /// - Throws: ``LocalAPIError/accessDenied(user:method:path:permission:)``, what reading the request throws
     func asked(by request: LocalRequest) async throws -> CallRequest {
-        try admit(request)
+        try authorizer.admit(request)
         var asked = try CallRequest(RequestBody(request))
         try PassedFields.check(asked.call, byOperator: request.mayOperate)
         guard let signing = asked.signing else { return asked }
@@ -17,14 +17,16 @@ extension Agent {
         asked.call.signing = try await SigningKeys(host: host).resolved(signing)
         return asked
     }
+}
 
+extension GatewayCalls {
     /// Lets a program make a call of the local API.
     ///
     /// - Throws: ``GrantError``, ``PromptError``, ``AgentError/badRequest(member:fault:)``
-    nonisolated func permit(_ request: LocalRequest, _ asked: CallRequest) async throws -> Permit {
+    func permit(_ request: LocalRequest, _ asked: CallRequest) async throws -> Permit {
         let program = LocalProgram(request)
-        let account = try await account(of: request)
-        let target = try asked.target(at: account.link.gateway, strictly: grants.isLimited(program))
+        let account = try await gateways.account(of: request)
+        let target = try asked.target(at: account.link.gateway, strictly: authorizer.book.isLimited(program))
         // Whoever may operate may use the others, too; this one has a question and a record of its own.
         if target.host == ProgramGrant.gatewayHost,
             program.mayOperate
@@ -35,17 +37,17 @@ extension Agent {
         let use = GrantUse(
             principal: asked.principal, account: account.name, scopes: try GrantUse.scopes(asked.call.scope),
             target: target)
-        return try await permit(program, use, at: account.link)
+        return try await authorizer.permit(program, use, at: account.link)
     }
 
     /// Lets a program have a token itself.
     ///
     /// - Throws: ``GrantError``, ``PromptError``
-    nonisolated func permit(
+    func permit(
         _ request: LocalRequest, tokenAs principal: Principal?, scope: String?
     ) async throws -> Permit {
-        let account = try await account(of: request)
-        return try await permit(
+        let account = try await gateways.account(of: request)
+        return try await authorizer.permit(
             LocalProgram(request),
             GrantUse(principal: principal, account: account.name, scopes: try GrantUse.scopes(scope)),
             at: account.link)

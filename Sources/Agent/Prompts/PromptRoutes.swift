@@ -5,7 +5,7 @@ import Prompts
 
 /// Questions to people, and their answers.
 extension PromptsFeature {
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/prompts", needs: .read,
             .init(

@@ -8,7 +8,7 @@ struct PromptsFeature: Feature {
 
     init(_ host: Host) { self.host = host }
 
-    func services(of agent: Agent) -> [any Service] {
+    func services() -> [any Service] {
         let prompts = host.prompts.events.subscribe()
         return [host.restarting("prompt events") { for await event in prompts { host.report(event) } }]
     }

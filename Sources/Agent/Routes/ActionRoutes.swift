@@ -3,8 +3,8 @@ import LocalAPI
 import Messaging
 
 /// Commands that messages start.
-extension Agent {
-    nonisolated func addActionRoutes(to router: inout Router) {
+extension ActionsFeature {
+    func addActionRoutes(to router: inout Router) {
         let action = Schema.object(
             [
                 "name": .string("of the action, and of its inbox"),
@@ -18,8 +18,8 @@ extension Agent {
                 "The actions of the settings",
                 answer: .object(["actions": .array(of: action, "in the order of the settings")], required: ["actions"]))
         ) { _ in
-            let statuses = try await self.activeStation().inboxes?.statuses() ?? []
-            let actions = self.configuration.actions.map { action -> JSON in
+            let statuses = try await self.broker.activeStation().inboxes?.statuses() ?? []
+            let actions = self.host.settings.actions.map { action -> JSON in
                 let status = statuses.first { $0.name == action.name }
                 return [
                     "name": .string(action.name), "command": .array(action.command.map(JSON.string)),
@@ -52,8 +52,8 @@ extension Agent {
 
     private func actionInbox(of request: LocalRequest) async throws -> (String, InboxStore) {
         let name = request.parameters["name"] ?? ""
-        guard configuration.actions.contains(where: { $0.name == name }) else { throw AgentError.noSuchAction(name) }
-        return (name, try await activeInboxes(naming: name))
+        guard host.settings.actions.contains(where: { $0.name == name }) else { throw AgentError.noSuchAction(name) }
+        return (name, try await broker.activeInboxes(naming: name))
     }
 }
 

@@ -3,8 +3,8 @@ import Groundwork
 import LocalAPI
 
 /// Sensors, button and LED.
-extension Agent {
-    nonisolated func addBoardRoutes(to router: inout Router) {
+extension BoardFeature {
+    func addBoardRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/board", needs: .read,
             .init(
@@ -17,17 +17,18 @@ extension Agent {
                         "parts": .array(of: .part, "button, LED and sensors"),
                     ], required: ["name", "title", "model", "directories", "parts"]))
         ) { _ in
-            let findings = await BoardCheck.run(self.board.definition, wallClock: { [time = self.time] in time.now })
+            let findings = await BoardCheck.run(
+                self.host.board.definition, wallClock: { [time = self.host.time] in time.now })
             return .json([
-                "name": .string(self.board.definition.name), "title": .string(self.board.definition.title),
-                "model": self.board.model.map(JSON.string) ?? .null,
-                "directories": .array(self.configuration.board.directories.map(JSON.string)),
+                "name": .string(self.host.board.definition.name), "title": .string(self.host.board.definition.title),
+                "model": self.host.board.model.map(JSON.string) ?? .null,
+                "directories": .array(self.host.settings.board.directories.map(JSON.string)),
                 "parts": .array(findings.map(\.json)),
             ])
         }
         router.on("GET", "/v1/sensors", needs: .read, .init("The newest reading of each sensor", answer: .readings)) {
             _ in
-            .json(["readings": .array(await self.board.latest().map(\.json))])
+            .json(["readings": .array(await self.host.board.latest().map(\.json))])
         }
         router.on(
             "GET", "/v1/sensors/stream", needs: .read,
@@ -35,7 +36,7 @@ extension Agent {
                 "Readings as they are sent, as an event stream", events: ["readings": .readings])
         ) { _ in
             .events(
-                self.board.poller.samples.subscribe().map { set in
+                self.host.board.poller.samples.subscribe().map { set in
                     LocalEvent(name: "readings", data: ["readings": .array(set.readings.map(\.json))])
                 })
         }
@@ -49,7 +50,7 @@ extension Agent {
                         "duration of the press; it ends by itself", in: Self.pressMilliseconds),
                 ], answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
         ) { request in
-            guard let line = self.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }
+            guard let line = self.host.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }
             let body = RequestBody(request)
             let pressed = try body.optionalBool("pressed")
             guard let length = try body.optionalInteger("milliseconds", in: Self.pressMilliseconds) else {

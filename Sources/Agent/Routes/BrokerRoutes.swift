@@ -3,8 +3,8 @@ import LocalAPI
 import Messaging
 
 /// Publishing to and receiving from the brokers that the settings name (MAG 9.4).
-extension Agent {
-    nonisolated func addBrokerRoutes(to router: inout Router) {
+extension BrokersFeature {
+    func addBrokerRoutes(to router: inout Router) {
         let path = ["broker": Schema.string("its name in the settings")]
         router.on(
             "GET", "/v1/brokers", needs: .read,
@@ -13,7 +13,7 @@ extension Agent {
                 answer: .object(["brokers": .array(of: .namedBroker, "as in the settings")], required: ["brokers"]))
         ) { _ in
             var brokers: [JSON] = []
-            for broker in self.brokers { brokers.append(await broker.json) }
+            for broker in self.all { brokers.append(await broker.json) }
             return .json(["brokers": .array(brokers)])
         }
         router.on(
@@ -22,7 +22,7 @@ extension Agent {
                 "Publish a message to a broker of the settings; when the answer comes, that broker has it", path: path,
                 body: [
                     "topic": .string("the whole topic"), "payload": .string("the message"),
-                    "encoding": Self.encodingSchema, "qos": Self.qualitySchema,
+                    "encoding": .payloadEncoding, "qos": .quality,
                     "retain": .boolean("whether the broker keeps it for who comes later"),
                 ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
@@ -41,7 +41,7 @@ extension Agent {
                 "Publish each line as a message to a broker of the settings; when the answer comes, it has them",
                 path: path,
                 query: [
-                    "topic": .string("the whole topic"), "qos": Self.qualitySchema,
+                    "topic": .string("the whole topic"), "qos": .quality,
                     "retain": .boolean("whether the broker keeps it for who comes later"),
                 ], required: ["topic"], text: "at most \(MessageLines.limit) lines", status: 202,
                 answer: .object(["accepted": .integer("how many")], required: ["accepted"]))
@@ -64,8 +64,8 @@ extension Agent {
             .init(
                 "Messages of a broker of the settings as they arrive, as an event stream", path: path,
                 query: [
-                    "filter": .string("topic filter; all topics without it"), "qos": Self.qualitySchema,
-                ], events: Self.messageEvents, hasFrames: true)
+                    "filter": .string("topic filter; all topics without it"), "qos": .quality,
+                ], events: Schema.messageEvents, hasFrames: true)
         ) { request in
             let filter = try TopicFilter(request.query["filter"] ?? "#")
             let qos = try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce)
@@ -94,9 +94,9 @@ extension Agent {
         }
     }
 
-    private nonisolated func broker(of request: LocalRequest) throws(BrokerError) -> NamedBroker {
+    private func broker(of request: LocalRequest) throws(BrokerError) -> NamedBroker {
         let name = request.parameters["broker"] ?? ""
-        guard let broker = brokers.first(where: { $0.settings.name == name }) else {
+        guard let broker = all.first(where: { $0.settings.name == name }) else {
             throw .unknown(DisplayText.oneLine(name, limit: 64))
         }
         return broker

@@ -7,8 +7,8 @@ import OAuthAccounts
 import Proximity
 
 /// Login by authorization code, in a browser or by another device that scans a code.
-extension Agent {
-    nonisolated func addBrowserLogInRoutes(to router: inout Router) {
+extension UsersFeature {
+    func addBrowserLogInRoutes(to router: inout Router) {
         router.on(
             "POST", "/v1/login/browser", needs: .operate,
             .init(

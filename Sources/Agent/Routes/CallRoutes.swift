@@ -5,8 +5,8 @@ import LocalAPI
 import Prompts
 
 /// Calls of APIs for local programs.
-extension Agent {
-    nonisolated func addCallRoutes(to router: inout Router) {
+extension CallsFeature {
+    func addCallRoutes(to router: inout Router) {
         let head: [String: Schema] = [
             "status": .integer("of the answer", in: 100...599), "headers": .pairs("fields of the head, in order"),
             "as": .principal("whose token was used, at a gateway"),
@@ -52,7 +52,7 @@ extension Agent {
         }
     }
 
-    nonisolated func addUploadRoute(to router: inout Router) {
+    func addUploadRoute(to router: inout Router) {
         router.on(
             "POST", "/v1/call/uploads/{id}", needs: .call,
             .init(
@@ -61,7 +61,7 @@ extension Agent {
                 answer: .object(
                     ["taken": .boolean("false: the call takes no more; its own stream says why")], required: ["taken"]))
         ) { request in
-            try self.admit(request)
+            try self.authorizer.admit(request)
             guard let feed = self.uploads.feed(request.parameters["id"] ?? "", of: request.peer.uid) else {
                 return .json(["taken": false])
             }
@@ -70,10 +70,17 @@ extension Agent {
     }
 }
 
-extension GatewayKind: AccountCalls {
+/// Calls of APIs, and tokens, at accounts at gateways.
+struct GatewayCalls: AccountCalls {
+    let gateways: GatewayAccounts
+    let authorizer: CallAuthorizer
+    let uploads: UploadDesk
+
+    private var prompts: PromptDesk { gateways.host.prompts }
+
     func answer(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws -> LocalResponse {
-        let permit = try await agent.permit(request, asked)
-        return try await permit.run(of: agent.grants) {
+        let permit = try await permit(request, asked)
+        return try await permit.run(of: authorizer.book) {
             let (response, principal) = try await self.answer(to: asked, by: permit, for: request.peer.uid)
             try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
             return .json(.object(response.wholeReport(as: principal)))
@@ -81,10 +88,10 @@ extension GatewayKind: AccountCalls {
     }
 
     func stream(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws -> LocalResponse {
-        let permit = try await agent.permit(request, asked)
+        let permit = try await permit(request, asked)
         let exchange = CallExchange(
-            asked: asked, permit: permit, uploads: agent.uploads, prompts: agent.prompts, uid: request.peer.uid)
-        return .stream { [grants = agent.grants] writer in
+            asked: asked, permit: permit, uploads: uploads, prompts: prompts, uid: request.peer.uid)
+        return .stream { [grants = authorizer.book] writer in
             try await permit.run(of: grants) { try await exchange.run(writer) }
         }
     }
@@ -98,7 +105,7 @@ extension GatewayKind: AccountCalls {
         return try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in
             var call = asked.call
             (call.principal, call.loggedInAt) = (principal, permit.loggedInAt)
-            call.passwordAsker = asked.asker(at: agent.prompts, uid: uid)
+            call.passwordAsker = asked.asker(at: prompts, uid: uid)
             return (try await session.call(call), principal)
         }
     }

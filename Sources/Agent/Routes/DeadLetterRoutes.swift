@@ -4,8 +4,8 @@ import LocalAPI
 import Messaging
 
 /// Dead letters: messages that make the broker end the connection.
-extension Agent {
-    nonisolated func addDeadLetterRoutes(to router: inout Router) {
+extension MessagesFeature {
+    func addDeadLetterRoutes(to router: inout Router) {
         let id: [String: Schema] = ["id": .integer("number of the dead letter", in: 1...Int64.max)]
         let letter = Schema.object(
             [
@@ -21,7 +21,7 @@ extension Agent {
                 "Messages that are no longer sent, as the broker ended the connection on each of them",
                 answer: .object(["deadLetters": .array(of: letter, "the oldest first")], required: ["deadLetters"]))
         ) { _ in
-            let letters = try await self.activeStation().outbox.deadLetters()
+            let letters = try await self.broker.activeStation().outbox.deadLetters()
             return .json(["deadLetters": .array(letters.map { .object($0.report) })])
         }
         router.on(
@@ -29,7 +29,7 @@ extension Agent {
             .init("One of them, with its payload", path: id, answer: letter)
         ) {
             request in
-            let outbox = try await self.activeStation().outbox
+            let outbox = try await self.broker.activeStation().outbox
             let id = try request.deadLetterID()
             let payload = try await outbox.payload(ofDeadLetter: id)
             guard let letter = await outbox.deadLetters().first(where: { $0.id == id }) else {
@@ -43,7 +43,7 @@ extension Agent {
                 "Send it again, as a new message behind all that wait", path: id, status: 202,
                 answer: .object(["id": .integer("the new number of the message")], required: ["id"]))
         ) { request in
-            let new = try await self.activeStation().outbox.retryDeadLetter(try request.deadLetterID())
+            let new = try await self.broker.activeStation().outbox.retryDeadLetter(try request.deadLetterID())
             return .json(["id": .integer(new)], status: 202)
         }
         router.on(
@@ -53,7 +53,7 @@ extension Agent {
                 answer: .object(["removed": .integer("its number")], required: ["removed"]))
         ) { request in
             let id = try request.deadLetterID()
-            try await self.activeStation().outbox.removeDeadLetter(id)
+            try await self.broker.activeStation().outbox.removeDeadLetter(id)
             return .json(["removed": .integer(id)])
         }
     }

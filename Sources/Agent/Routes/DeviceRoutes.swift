@@ -4,8 +4,8 @@ import HTTPClient
 import LocalAPI
 
 /// The devices of a user and the metadata of this one, and the gateway's enterprise applications.
-extension Agent {
-    nonisolated func addDeviceRoutes(to router: inout Router) {
+extension ServicesFeature {
+    func addDeviceRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/devices", needs: .operate,
             .init(
@@ -73,7 +73,7 @@ extension Agent {
         }
     }
 
-    nonisolated func addAppRoutes(to router: inout Router) {
+    func addAppRoutes(to router: inout Router) {
         let app = Schema.object(
             [
                 "id": .string("names it"), "name": .string("for people"), "iconURL": .string("of its icon"),

@@ -4,8 +4,8 @@ import Groundwork
 import LocalAPI
 
 /// The users and groups of the gateway.
-extension Agent {
-    nonisolated func addUserListRoutes(to router: inout Router) {
+extension ServicesFeature {
+    func addUserListRoutes(to router: inout Router) {
         addListRoutes(of: .user, to: &router)
         router.on(
             "GET", "/v1/users/{user}/photo", needs: .operate,
@@ -36,8 +36,7 @@ extension Agent {
         }
     }
 
-    /// - Parameter mutex: is locked while a group is read and written back.
-    nonisolated func addGroupRoutes(to router: inout Router, changingUnder mutex: AsyncMutex) {
+    func addGroupRoutes(to router: inout Router) {
         addListRoutes(of: .group, to: &router)
         router.on(
             "POST", "/v1/groups", needs: .operate,
@@ -53,7 +52,7 @@ extension Agent {
             let members = try (body["members"]?.array ?? []).compactMap(\.string).map { member throws(AgentError) in
                 try Directory.Key(member, by: try body.optionalString("by"))
             }
-            let owner = try await self.account(of: request).session.user()?.userName
+            let owner = try await self.gateways.account(of: request).session.user()?.userName
             let name = try body.string("displayName")
             return .json(
                 try await self.services(of: request).directory.createGroup(name, members: members, owner: owner),
@@ -82,8 +81,8 @@ extension Agent {
                 let group = try request.directoryKey("group")
                 let name = adds ? try RequestBody(request).string("user") : request.parameters["user"] ?? ""
                 let user = try Directory.Key(name, by: request.query["by"])
-                await mutex.lock()
-                defer { mutex.unlock() }
+                await self.groupChange.lock()
+                defer { self.groupChange.unlock() }
                 return .json(
                     try await adds
                         ? directory.add(user, toGroup: group) : directory.remove(user, fromGroup: group))
@@ -92,7 +91,7 @@ extension Agent {
     }
 
     /// The list, and one of it.
-    private nonisolated func addListRoutes(of kind: Directory.Kind, to router: inout Router) {
+    private func addListRoutes(of kind: Directory.Kind, to router: inout Router) {
         let plural = "\(kind.rawValue)s"
         let list = Schema.object(
             [

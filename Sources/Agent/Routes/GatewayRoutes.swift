@@ -5,8 +5,8 @@ import Groundwork
 import LocalAPI
 
 /// The configuration in use, the gateways that the board knows, and starting and stopping what talks to them.
-extension Agent {
-    nonisolated func addGatewayListRoute(to router: inout Router) {
+extension GatewayFeature {
+    func addGatewayListRoute(to router: inout Router) {
         let gateway = Schema.object(
             [
                 "url": .string("of the gateway"), "host": .string("host name or address"),
@@ -25,12 +25,12 @@ extension Agent {
         }
     }
 
-    nonisolated func addGatewayRoutes(to router: inout Router) {
+    func addGatewayRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/gateway", needs: .read,
             .init("The configuration in use: gateway, application, device, endpoints", answer: .gatewayConfiguration)
         ) { request in
-            .json(try await self.report(ofConfigurationOf: try await self.account(of: request)))
+            .json(try await self.report(ofConfigurationOf: try await self.gateways.account(of: request)))
         }
         let answer = Schema.object(["start": .start], required: ["start"])
         router.on(
@@ -39,16 +39,16 @@ extension Agent {
                 "Stop everything that talks to the gateway and the broker, also across restarts; messages wait here",
                 answer: answer)
         ) { request in
-            let name = try await self.account(of: request).name
-            try await self.stop(name)
-            return .json(["start": .object(await self.startState(of: name).members)])
+            let name = try await self.gateways.account(of: request).name
+            try await self.gateways.stop(name)
+            return .json(["start": .object(await self.gateways.startState(of: name).members)])
         }
         router.on(
             "POST", "/v1/gateway/start", needs: .operate, .init("Start what was stopped", answer: answer)
         ) { request in
-            let name = try await self.account(of: request).name
-            try await self.start(name)
-            return .json(["start": .object(await self.startState(of: name).members)])
+            let name = try await self.gateways.account(of: request).name
+            try await self.gateways.start(name)
+            return .json(["start": .object(await self.gateways.startState(of: name).members)])
         }
         router.on(
             "POST", "/v1/gateway/use", needs: .operate,
@@ -65,38 +65,32 @@ extension Agent {
             guard try (text == nil) == body.bool("default", default: false) else {
                 throw AgentError.badRequest(member: "the body", fault: "has not just one of gateway and default")
             }
-            let former = await self.accounts[name]?.gateway.identity
+            let former = await self.gateways.table[name]?.gateway.identity
             let status =
-                if let text { try await self.use(text, as: name) } else {
-                    try await self.useDefaultDocument(as: name)
+                if let text { try await self.gateways.use(text, as: name) } else {
+                    try await self.gateways.useDefaultDocument(as: name)
                 }
-            var report = status.report(at: self.time.now)
+            var report = status.report(at: self.host.time.now)
             if let former, former != status.gateway { report["switchedFrom"] = ["url": .string(former.baseURL)] }
             return .json(.object(report))
         }
     }
 
     private func knownGateways() async throws -> [JSON] {
-        let accounts = try await gateways.accounts()
+        let accounts = try await gateways.store.accounts()
         var reports: [JSON] = []
-        for identity in try await gateways.known() {
+        for identity in try await gateways.store.known() {
             var report: [String: JSON] = [
                 "url": .string(identity.baseURL), "host": .string(identity.host),
                 "port": .integer(Int64(identity.port)),
                 "prefix": .string(identity.prefix),
-                "registered": .bool(try await gateways.isRegistered(at: identity)),
-                "stopped": .bool(try await gateways.isStopped(at: identity)),
+                "registered": .bool(try await gateways.store.isRegistered(at: identity)),
+                "stopped": .bool(try await gateways.store.isStopped(at: identity)),
             ]
             report["account"] = accounts.first { $0.value == identity }.map { .string($0.key) }
             reports.append(.object(report))
         }
         return reports
-    }
-
-    func startReport(of name: AccountName, _ status: GatewayStatus) -> JSON {
-        var members = startState(of: name).members
-        members["authentication"] = .string(Authentication(status).rawValue)
-        return .object(members)
     }
 
     /// Nothing secret: neither the client's secret nor the document itself.
@@ -114,7 +108,7 @@ extension Agent {
         ]
         for (name, text) in optional { described[name] = text.map(JSON.string) }
         var device: [String: JSON] = [
-            "name": .string(deviceName), "registration": status.report(at: time.now)["registration"] ?? .null,
+            "name": .string(host.deviceName), "registration": status.report(at: host.time.now)["registration"] ?? .null,
         ]
         device["certificateEnds"] = status.certificate.map { .string($0.notAfter.formatted(.iso8601)) }
         let own = gateway.namedEndpoints.map { ["name": .string($0.name), "path": .string($0.path)] as JSON }
@@ -127,10 +121,10 @@ extension Agent {
             "trust": [
                 "certificates": .integer(Int64(gateway.anchors.count)), "pins": .integer(Int64(gateway.pins.count)),
                 "publicAuthorities": .bool(gateway.usesPublicAnchors),
-                "nameCheck": .string(configuration.gateway.nameCheck.rawValue),
+                "nameCheck": .string(host.settings.gateway.nameCheck.rawValue),
             ],
             "singleSignOn": .bool(gateway.singleSignOn), "keyBits": .integer(Int64(gateway.keyBits)),
-            "start": startReport(of: account.name, status),
+            "start": await gateways.startReport(of: account.name, status),
         ]
     }
 }

@@ -2,8 +2,8 @@ import Groundwork
 import LocalAPI
 
 /// The grants by which local programs act in the name of the board or its user.
-extension Agent {
-    nonisolated func addGrantRoutes(to router: inout Router) {
+extension GrantsFeature {
+    func addGrantRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/grants", needs: .read,
             .init(
@@ -17,13 +17,13 @@ extension Agent {
                         "askSeconds": .integer("how long a person is asked about other programs; 0: nobody is asked"),
                     ], required: ["grants", "limitedBySettings", "askSeconds"]))
         ) { _ in
-            let (fixed, kept) = self.grants.all
+            let (fixed, kept) = self.authorizer.book.all
             let list =
-                fixed.map { $0.json(isInSettings: true, uses: self.grants.uses(of: $0)) }
-                + kept.map { $0.json(isInSettings: false, uses: self.grants.uses(of: $0)) }
+                fixed.map { $0.json(isInSettings: true, uses: self.authorizer.book.uses(of: $0)) }
+                + kept.map { $0.json(isInSettings: false, uses: self.authorizer.book.uses(of: $0)) }
             return .json([
-                "grants": .array(list), "limitedBySettings": .bool(self.grants.isLimitedBySettings),
-                "askSeconds": .integer(Int64(self.configuration[GrantsFeature.askSeconds])),
+                "grants": .array(list), "limitedBySettings": .bool(self.authorizer.book.isLimitedBySettings),
+                "askSeconds": .integer(Int64(self.host.settings[GrantsFeature.askSeconds])),
             ])
         }
         router.on(
@@ -32,7 +32,7 @@ extension Agent {
         ) { request in
             try self.checkMayGrant(request)
             let grant = try ProgramGrant(json: RequestBody(request).json, id: "")
-            let added = try await self.allow(grant, by: UserName.of(request.peer.uid))
+            let added = try await self.authorizer.allow(grant, by: UserName.of(request.peer.uid))
             return .json(added.json(isInSettings: false))
         }
         router.on(
@@ -44,7 +44,7 @@ extension Agent {
             try self.checkMayGrant(request)
             let id = request.parameters["grant"] ?? ""
             return .json(
-                try await self.revoke(id, by: UserName.of(request.peer.uid)).json(isInSettings: false))
+                try await self.authorizer.revoke(id, by: UserName.of(request.peer.uid)).json(isInSettings: false))
         }
         router.on(
             "GET", "/v1/grants/log", needs: .operate,
@@ -54,15 +54,15 @@ extension Agent {
                 answer: .object(["records": .array(of: .grantRecord, "the newest last")], required: ["records"]))
         ) { request in
             let count = try request.integer("limit", in: 1...1000, default: 100)
-            return .json(["records": .array(await self.grantLog.newest(Int(count)))])
+            return .json(["records": .array(await self.authorizer.log.newest(Int(count)))])
         }
     }
 
     /// Where the settings say what programs may do, nobody gives his own programs more.
     ///
     /// - Throws: ``GrantError/onlyOwners``
-    private nonisolated func checkMayGrant(_ request: LocalRequest) throws(GrantError) {
-        guard request.isOwner || !grants.isLimitedBySettings else { throw .onlyOwners }
+    private func checkMayGrant(_ request: LocalRequest) throws(GrantError) {
+        guard request.isOwner || !authorizer.book.isLimitedBySettings else { throw .onlyOwners }
     }
 }
 

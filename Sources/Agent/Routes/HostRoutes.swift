@@ -5,15 +5,15 @@ import LocalAPI
 import Vault
 
 /// The hosts beside the gateways that may be called (MAG 1.3).
-extension Agent {
-    nonisolated func addHostRoutes(to router: inout Router) {
+extension CallsFeature {
+    func addHostRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/hosts", needs: .read,
             .init(
                 "The hosts beside the gateways that may be called, and how each has to prove itself",
                 answer: .object(["hosts": .array(of: .host, "those of the settings first")], required: ["hosts"]))
         ) { _ in
-            let list = self.hosts
+            let list = self.gateways.hosts
             let reports = list.fixed.map { $0.report(true) } + list.added.map { $0.report(false) }
             return .json(["hosts": .array(reports)])
         }
@@ -26,7 +26,9 @@ extension Agent {
         ) { request in
             try self.checkMayTrust(request)
             let host = try HostSecurity(json: request.json)
-            try await self.hosts.add(host) { try await self.store($1, of: host.name, endsTrust: $0, by: request) }
+            try await self.gateways.hosts.add(host) {
+                try await self.store($1, of: host.name, endsTrust: $0, by: request)
+            }
             return .json(host.report(false))
         }
         router.on(
@@ -38,7 +40,9 @@ extension Agent {
         ) { request in
             try self.checkMayTrust(request)
             let name = request.parameters["host"] ?? ""
-            try await self.hosts.remove(name) { try await self.store($1, of: name, endsTrust: $0, by: request) }
+            try await self.gateways.hosts.remove(name) {
+                try await self.store($1, of: name, endsTrust: $0, by: request)
+            }
             return .json(["removed": .string(name)])
         }
     }
@@ -46,19 +50,19 @@ extension Agent {
     /// Whoever may not have a token does not say which server gets it, either.
     ///
     /// - Throws: ``GrantError/onlyOwners``
-    private nonisolated func checkMayTrust(_ request: LocalRequest) throws(GrantError) {
-        guard request.isOwner || !grants.isLimited(LocalProgram(request)) else { throw .onlyOwners }
+    private func checkMayTrust(_ request: LocalRequest) throws(GrantError) {
+        guard request.isOwner || !authorizer.book.isLimited(LocalProgram(request)) else { throw .onlyOwners }
     }
 
     /// Stores a change of the hosts. What was allowed at a host ends with the trust that it was allowed for.
     ///
     /// - Throws: ``GrantError/trustOfOwners(host:)``, what the vault throws
-    private nonisolated func store(
-        _ changes: [Change], of host: String, endsTrust: Bool, by request: LocalRequest
+    private func store(
+        _ changes: [Change], of name: String, endsTrust: Bool, by request: LocalRequest
     ) async throws {
-        guard endsTrust else { return try await vault.commit(changes) }
-        guard request.isOwner else { throw GrantError.trustOfOwners(host: host) }
-        try await endingGrants(atHost: host) { [vault] in try await vault.commit(changes + $0) }
+        guard endsTrust else { return try await host.vault.commit(changes) }
+        guard request.isOwner else { throw GrantError.trustOfOwners(host: name) }
+        try await authorizer.ending(atHost: name) { [host] in try await host.vault.commit(changes + $0) }
     }
 }
 

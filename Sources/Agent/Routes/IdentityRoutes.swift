@@ -3,8 +3,8 @@ import Groundwork
 import LocalAPI
 
 /// Enrollment, the device's registration and its uses.
-extension Agent {
-    nonisolated func addIdentityRoutes(to router: inout Router) {
+extension GatewayFeature {
+    func addIdentityRoutes(to router: inout Router) {
         router.on(
             "POST", "/v1/enrollments", needs: .operate,
             .init(
@@ -21,30 +21,31 @@ extension Agent {
             let account = try request.accountName()
             // Checked before the URL is used, because it works only once. Whose it is, only the document says for sure.
             try await self.host.accounts.checkRoom(for: account, ofKind: Gateways.kind)
-            let registers = try body.bool("register", default: self.configuration.registersByItself)
+            let registers = try body.bool("register", default: self.host.settings.registersByItself)
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
                 let enrollment = try Enrollment(url: url)
-                try await self.checkIsOnlyOne(account, at: enrollment.isLikely(of:))
+                try await self.gateways.checkIsOnlyOne(account, at: enrollment.isLikely(of:))
                 gateway = try await enrollment.fetch(
-                    using: self.client, nameCheck: self.configuration.gateway.nameCheck,
-                    judgedAt: { [time = self.time] in time.now })
+                    using: self.host.client, nameCheck: self.host.settings.gateway.nameCheck,
+                    judgedAt: { [time = self.host.time] in time.now })
                 killPoint("enrollment-answered")
             } else if let document = body["configuration"], document.object != nil {
                 gateway = try GatewayConfiguration(parsing: document.bytes)
             } else {
                 throw AgentError.badRequest(member: "the body", fault: "has neither url nor configuration")
             }
-            let former = await self.accounts[account]?.gateway.identity
-            var report = try await self.enroll(gateway, as: account, registers: registers).report(at: self.time.now)
+            let former = await self.gateways.table[account]?.gateway.identity
+            var report = try await self.gateways.enroll(gateway, as: account, registers: registers).report(
+                at: self.host.time.now)
             if let former, former != gateway.identity { report["switchedFrom"] = ["url": .string(former.baseURL)] }
             return .json(.object(report))
         }
         router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now", answer: .certificate))
         { request in
-            let session = try await self.account(of: request).session
+            let session = try await self.gateways.account(of: request).session
             try await session.renew()
-            return .json(try await session.status().report(at: self.time.now)["certificate"] ?? [:])
+            return .json(try await session.status().report(at: self.host.time.now)["certificate"] ?? [:])
         }
         router.on(
             "POST", "/v1/deregister", needs: .operate,
@@ -52,7 +53,7 @@ extension Agent {
                 "Remove the device at the gateway, then here, with the messages that wait",
                 answer: Self.registrationSchema)
         ) { request in
-            return .json(try await self.account(of: request).link.deregister().report)
+            return .json(try await self.gateways.account(of: request).link.deregister().report)
         }
         router.on(
             "POST", "/v1/reset", needs: .operate,
@@ -60,7 +61,7 @@ extension Agent {
                 "Forget the device here, with the messages that wait; the gateway is not notified",
                 answer: Self.registrationSchema)
         ) { request in
-            return .json(try await self.account(of: request).link.reset().report)
+            return .json(try await self.gateways.account(of: request).link.reset().report)
         }
     }
 

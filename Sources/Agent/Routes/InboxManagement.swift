@@ -3,8 +3,8 @@ import LocalAPI
 import Messaging
 
 /// Inboxes that are added and removed while the agent runs.
-extension Agent {
-    nonisolated func addInboxManagement(to router: inout Router) {
+extension InboxFeature {
+    func addInboxManagement(to router: inout Router) {
         router.on(
             "POST", "/v1/inbox", needs: .operate,
             .init(
@@ -12,7 +12,7 @@ extension Agent {
                 body: [
                     "name": .string("lower-case letters, digits and hyphens, at most 32"),
                     "filter": .string("topic filter below the device's own unless raw"),
-                    "raw": .boolean("the filter is of whole topics"), "qos": Self.qualitySchema,
+                    "raw": .boolean("the filter is of whole topics"), "qos": .quality,
                     "limitBytes": .integer(
                         "beyond the limits the oldest go; 16 MiB unless given", in: 65_536...1 << 32),
                     "limitMessages": .integer("10,000 unless given", in: 1...1_000_000),
@@ -26,8 +26,9 @@ extension Agent {
                     ], required: ["changed", "filter"]))
         ) { request in
             let body = RequestBody(request)
-            _ = try await self.activeStation()
-            let (station, inboxes) = try await self.account(self.brokerAccount).link.stationWithInboxes()
+            _ = try await self.broker.activeStation()
+            guard let keeper = await self.broker.keeper else { throw AgentError.subscriptionEnded }
+            let (station, inboxes) = try await keeper.stationWithInboxes()
             let policy = try InboxPolicy(body, at: station)
             let changed = try await inboxes.add(policy)
             if changed {
@@ -53,9 +54,9 @@ extension Agent {
                     required: ["removed", "ended"]))
         ) { request in
             let name = request.parameters["name"] ?? ""
-            let inboxes = try await self.activeInboxes(naming: name)
+            let inboxes = try await self.broker.activeInboxes(naming: name)
             if let (messages, inbox) = try await inboxes.remove(name) {
-                try await self.activeStation().messenger.end(inbox)
+                try await self.broker.activeStation().messenger.end(inbox)
                 return .json(["removed": .integer(Int64(messages)), "ended": true])
             }
             return .json(["removed": .integer(Int64(try await inboxes.removeAll(of: name))), "ended": false])

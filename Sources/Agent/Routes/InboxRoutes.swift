@@ -4,8 +4,8 @@ import LocalAPI
 import Messaging
 
 /// Messages of standing subscriptions, which wait until a program has read and acknowledged them.
-extension Agent {
-    nonisolated func addInboxRoutes(to router: inout Router) {
+extension InboxFeature {
+    func addInboxRoutes(to router: inout Router) {
         let after: [String: Schema] = [
             "after": .integer("the number of a message: only later ones", in: 0...Int64.max)
         ]
@@ -16,7 +16,7 @@ extension Agent {
                 "The inboxes, and how many messages wait in each",
                 answer: .object(["inboxes": .array(of: .inbox, "those of actions too")], required: ["inboxes"]))
         ) { _ in
-            let statuses = try await self.activeStation().inboxes?.statuses() ?? []
+            let statuses = try await self.broker.activeStation().inboxes?.statuses() ?? []
             return .json(["inboxes": .array(statuses.map(\.report))])
         }
         addInboxManagement(to: &router)
@@ -29,7 +29,7 @@ extension Agent {
                     ["messages": .array(of: .keptMessage, "the oldest first")], required: ["messages"]))
         ) { request in
             let name = request.parameters["name"] ?? ""
-            let station = try await self.activeStation()
+            let station = try await self.broker.activeStation()
             guard let inboxes = station.inboxes else { throw MessagingError.noSuchInbox(name) }
             let messages = try await inboxes.page(
                 of: name, after: try request.integer("after", in: 0...Int64.max, default: 0),
@@ -46,7 +46,7 @@ extension Agent {
                 query: after, events: ["message": .keptMessage])
         ) { request in
             let name = request.parameters["name"] ?? ""
-            let station = try await self.activeStation()
+            let station = try await self.broker.activeStation()
             guard let inboxes = station.inboxes else { throw MessagingError.noSuchInbox(name) }
             let begin = try request.integer("after", in: 0...Int64.max, default: 0)
             // An inbox that is not there is refused before the stream begins.
@@ -70,7 +70,7 @@ extension Agent {
             let body = RequestBody(request)
             let id = try body.integer("id", in: 1...Int64.max, default: 0)
             guard id > 0 else { throw AgentError.badRequest(member: "id", fault: "is missing") }
-            let removed = try await self.activeInboxes(naming: name).acknowledge(
+            let removed = try await self.broker.activeInboxes(naming: name).acknowledge(
                 id, alone: try body.bool("only", default: false), of: name)
             return .json(["removed": .integer(Int64(removed))])
         }

@@ -6,8 +6,8 @@ import Groundwork
 import LocalAPI
 
 /// Items under keys: in the vault, and at the gateway.
-extension Agent {
-    nonisolated func addItemRoutes(to router: inout Router) {
+extension ServicesFeature {
+    func addItemRoutes(to router: inout Router) {
         for place in ItemEvent.Place.allCases { addItemRoutes(of: place, to: &router) }
         let place = ItemEvent.Place.local
         router.on(
@@ -33,7 +33,7 @@ extension Agent {
         }
     }
 
-    private nonisolated func addItemRoutes(of place: ItemEvent.Place, to router: inout Router) {
+    private func addItemRoutes(of place: ItemEvent.Place, to router: inout Router) {
         let (path, here) = ("/v1/storage/\(place.rawValue)", place == .local ? "here" : "at the gateway")
         router.on(
             "GET", path, needs: .operate,
@@ -92,7 +92,7 @@ extension Agent {
         }
     }
 
-    private nonisolated func addCloudItemRoute(_ path: String, _ query: [String: Schema], to router: inout Router) {
+    private func addCloudItemRoute(_ path: String, _ query: [String: Schema], to router: inout Router) {
         router.on(
             "GET", path, needs: .operate,
             .init(
@@ -120,9 +120,9 @@ extension Agent {
     }
 
     private func cloudItems(_ segment: ItemSegment, of request: LocalRequest) async throws -> CloudItems {
-        let account = try await account(of: request)
+        let account = try await gateways.account(of: request)
         let storage = try await services(of: request).storage()
-        let sealed = SealedStorage(storage, segment, vault: vault, scope: account.gateway.identity.scope) {
+        let sealed = SealedStorage(storage, segment, vault: host.vault, scope: account.gateway.identity.scope) {
             guard let user = try await account.session.user()?.userName else { throw GatewayError.userRequired }
             return user
         }
@@ -131,18 +131,20 @@ extension Agent {
 
     /// - Throws: ``ItemError/localDisabled``, ``ItemError/segmentInvalid``, `GatewayError.userRequired`
     private func localItems(_ segment: ItemSegment, of request: LocalRequest) async throws -> LocalItems {
-        guard configuration[ServicesFeature.localStorage] else { throw ItemError.localDisabled }
-        let account = try await account(of: request)
+        guard host.settings[ServicesFeature.localStorage] else { throw ItemError.localDisabled }
+        let account = try await gateways.account(of: request)
         if segment != .application { try await account.session.requireUnlocked() }
         let user = segment == .application ? nil : try await account.session.user()?.userName
         if segment == .applicationUser, user == nil { throw GatewayError.userRequired }
         return LocalItems(
-            storage: LocalStorage(vault: vault, scope: account.gateway.identity.scope) { [time] in time.now },
+            storage: LocalStorage(vault: host.vault, scope: account.gateway.identity.scope) { [time = host.time] in
+                time.now
+            },
             owner: try LocalStorage.Owner(segment, user: user))
     }
 
-    private nonisolated func reportItems(_ event: ItemEvent, of request: LocalRequest) throws {
-        report(event, of: try request.accountName())
+    private func reportItems(_ event: ItemEvent, of request: LocalRequest) throws {
+        host.report(event, of: try request.accountName())
     }
 
     // MARK: Schemas

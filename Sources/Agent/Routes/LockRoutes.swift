@@ -5,19 +5,19 @@ import LocalAPI
 import Prompts
 
 /// The lock of the user's session.
-extension Agent {
-    nonisolated func addLockRoutes(to router: inout Router) {
+extension LockFeature {
+    func addLockRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/session/lock", needs: .read,
             .init("Whether the user's session is locked", answer: Self.lockSchema)
-        ) { request in .json(try await self.lockState(of: try await self.account(of: request).session)) }
+        ) { request in .json(try await self.lockState(of: try await self.gateways.account(of: request).session)) }
         router.on(
             "POST", "/v1/session/lock", needs: .operate,
             .init(
                 "Lock the user's session by a passcode; the tokens are revoked, and nothing works in the user's name",
                 body: ["passcode": Self.passcodeSchema], required: ["passcode"], answer: Self.lockSchema)
         ) { request in
-            let session = try await self.account(of: request).session
+            let session = try await self.gateways.account(of: request).session
             let changed = try await self.lock(session, by: try RequestBody(request).passcode())
             return .json(
                 try await self.lockState(of: session, changed: changed, number: SessionLockNumber.alreadyLocked))
@@ -26,7 +26,7 @@ extension Agent {
             "DELETE", "/v1/session/lock", needs: .operate,
             .init("Give up a locked session; the user has to log in again", answer: Self.lockSchema)
         ) { request in
-            let session = try await self.account(of: request).session
+            let session = try await self.gateways.account(of: request).session
             let changed = try await session.removeLock()
             return .json(
                 try await self.lockState(of: session, changed: changed, number: SessionLockNumber.alreadyUnlocked))
@@ -37,7 +37,7 @@ extension Agent {
                 "Unlock the user's session; where a press of the board's button is required, it is waited for",
                 body: ["passcode": Self.passcodeSchema], required: ["passcode"], answer: Self.lockSchema)
         ) { request in
-            let session = try await self.account(of: request).session
+            let session = try await self.gateways.account(of: request).session
             let changed = try await self.unlock(session, by: try RequestBody(request).passcode())
             return .json(
                 try await self.lockState(of: session, changed: changed, number: SessionLockNumber.alreadyUnlocked))
@@ -45,7 +45,7 @@ extension Agent {
         addPromptedLockRoutes(to: &router)
     }
 
-    private nonisolated func addPromptedLockRoutes(to router: inout Router) {
+    private func addPromptedLockRoutes(to router: inout Router) {
         router.on(
             "POST", "/v1/session/lock/prompted", needs: .operate,
             .init(
@@ -53,7 +53,7 @@ extension Agent {
                 body: ["answerers": Self.answerersSchema],
                 events: ["prompt.*": .promptStep, "locked": Self.lockSchema])
         ) { request in
-            let session = try await self.account(of: request).session
+            let session = try await self.gateways.account(of: request).session
             let answerers = try RequestBody(request).answerers(of: request)
             return .events(
                 LocalEvent.steps("locked") { step in
@@ -72,7 +72,7 @@ extension Agent {
                     "press-button": .object(["text": .string("for a person")], required: ["text"]),
                 ])
         ) { request in
-            let session = try await self.account(of: request).session
+            let session = try await self.gateways.account(of: request).session
             let answerers = try RequestBody(request).answerers(of: request)
             return .events(
                 LocalEvent.steps("unlocked") { step in
@@ -86,14 +86,14 @@ extension Agent {
     /// - Parameters:
     ///   - changed: whether a request has changed it; `nil` if it only asks.
     ///   - number: that of a request that has not.
-    private nonisolated func lockState(
+    private func lockState(
         of session: GatewaySession, changed: Bool? = nil, number: GatewayNumbers? = nil
     ) async throws -> JSON {
         var members: [String: JSON] = ["loggedIn": false, "locked": false]
         if let lock = try await session.lockStatus() {
-            members = lock.json(configuration.unlockPolicy).object ?? members
+            members = lock.json(host.settings.unlockPolicy).object ?? members
         } else if let user = try await session.user() {
-            members.merge(user.json(at: time.now).object ?? [:]) { $1 }
+            members.merge(user.json(at: host.time.now).object ?? [:]) { $1 }
         }
         if let changed {
             members["changed"] = .bool(changed)

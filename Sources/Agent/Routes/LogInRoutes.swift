@@ -4,8 +4,8 @@ import LocalAPI
 import Proximity
 
 /// Login by credentials that a program got elsewhere, and the code that is shown to devices nearby.
-extension Agent {
-    nonisolated func addLogInRoutes(to router: inout Router) {
+extension UsersFeature {
+    func addLogInRoutes(to router: inout Router) {
         router.on(
             "POST", "/v1/login/code", needs: .operate,
             .init(
@@ -20,7 +20,8 @@ extension Agent {
             let code = try HandedCode(
                 try body.string("code"), verifier: try body.optionalString("verifier"),
                 redirectURI: try body.optionalString("redirectUri"))
-            return .json(try await self.account(of: request).session.logIn(with: code).json(at: self.time.now))
+            return .json(
+                try await self.gateways.account(of: request).session.logIn(with: code).json(at: self.host.time.now))
         }
         router.on(
             "POST", "/v1/login/jwt", needs: .operate,
@@ -33,7 +34,9 @@ extension Agent {
         ) { request in
             let body = RequestBody(request)
             let assertion = try UserAssertion(try body.string("token"), type: try body.optionalString("type"))
-            return .json(try await self.account(of: request).session.logIn(with: assertion).json(at: self.time.now))
+            return .json(
+                try await self.gateways.account(of: request).session.logIn(with: assertion).json(at: self.host.time.now)
+            )
         }
         router.on(
             "GET", "/v1/login/nearby", needs: .operate,

@@ -26,29 +26,25 @@ enum Speaker: Sendable, CaseIterable {
 }
 
 /// Publishing and receiving.
-extension Agent {
-    nonisolated func addMessageRoutes(to router: inout Router) {
+extension MessagesFeature {
+    func addMessageRoutes(to router: inout Router) {
         for speaker in Speaker.allCases { addMessageRoutes(of: speaker, to: &router) }
     }
 
-    func station(of speaker: Speaker) async throws -> Station {
-        speaker == .board ? try await activeStation() : try await activeUserStation()
-    }
-
-    private nonisolated func addMessageRoutes(of speaker: Speaker, to router: inout Router) {
+    private func addMessageRoutes(of speaker: Speaker, to router: inout Router) {
         router.on(
             "POST", "\(speaker.path)/messages", needs: speaker.needs(.publish),
             .init(
                 "Publish a message\(speaker.suffix); when the answer comes, \(speaker.keeper)",
                 body: [
                     "topic": .string("below \(speaker.own) unless raw"), "payload": .string("the message"),
-                    "encoding": Self.encodingSchema, "qos": Self.qualitySchema,
+                    "encoding": .payloadEncoding, "qos": .quality,
                     "retain": .boolean("whether the broker keeps it for who comes later"),
                     "raw": .boolean("the topic is a whole one"),
                 ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
             let body = RequestBody(request)
-            let station = try await self.station(of: speaker)
+            let station = try await self.broker.station(of: speaker)
             let topic = try body.string("topic")
             return .json(
                 try await station.accept(
@@ -64,7 +60,7 @@ extension Agent {
             .init(
                 "Publish each line as a message\(speaker.suffix), all or none; when the answer comes, \(speaker.keeper)",
                 query: [
-                    "topic": .string("below \(speaker.own) unless raw"), "qos": Self.qualitySchema,
+                    "topic": .string("below \(speaker.own) unless raw"), "qos": .quality,
                     "retain": .boolean("whether the broker keeps it for who comes later"),
                     "raw": .boolean("the topic is a whole one"),
                 ], required: ["topic"],
@@ -76,7 +72,7 @@ extension Agent {
                     ],
                     required: ["accepted"]))
         ) { request in
-            let station = try await self.station(of: speaker)
+            let station = try await self.broker.station(of: speaker)
             guard let name = request.query["topic"] else {
                 throw AgentError.badRequest(member: "topic", fault: "is missing")
             }
@@ -103,11 +99,11 @@ extension Agent {
                         """
                         topic filter below \(speaker.own) unless raw; without it everything but the agent's own telemetry and status
                         """),
-                    "qos": Self.qualitySchema, "raw": .boolean("the filter is of whole topics"),
+                    "qos": .quality, "raw": .boolean("the filter is of whole topics"),
                 ],
-                events: Self.messageEvents, hasFrames: true)
+                events: Schema.messageEvents, hasFrames: true)
         ) { request in
-            let station = try await self.station(of: speaker)
+            let station = try await self.broker.station(of: speaker)
             // A subscriber to everything wants messages from others, not those that the agent itself publishes below
             // the same topics.
             let own = request.query["filter"] == nil ? station.ownTopics : []
@@ -126,25 +122,6 @@ extension Agent {
                 ).write(to: $0)
             }
         }
-    }
-
-    /// The events of a stream of messages.
-    static var messageEvents: [String: Schema] {
-        [
-            "subscribed": .object(
-                ["filter": .string("as the broker has it: nothing sent from now on is missed")], required: ["filter"]),
-            "message": .message,
-            "lagged": .object(
-                ["count": .integer("messages that were left out"), "message": .string("for people")],
-                required: ["count", "message"]),
-        ]
-    }
-
-    static var encodingSchema: Schema {
-        .string("of the payload; text unless given", choices: ["text", "base64"])
-    }
-    static var qualitySchema: Schema {
-        .integer("quality of service; 1 unless given; 2 is taken as 1", in: 0...2)
     }
 }
 
@@ -168,6 +145,25 @@ extension LocalRequest {
 }
 
 extension Schema {
+    /// The events of a stream of messages.
+    static var messageEvents: [String: Schema] {
+        [
+            "subscribed": .object(
+                ["filter": .string("as the broker has it: nothing sent from now on is missed")], required: ["filter"]),
+            "message": .message,
+            "lagged": .object(
+                ["count": .integer("messages that were left out"), "message": .string("for people")],
+                required: ["count", "message"]),
+        ]
+    }
+
+    static var payloadEncoding: Schema {
+        .string("of the payload; text unless given", choices: ["text", "base64"])
+    }
+    static var quality: Schema {
+        .integer("quality of service; 1 unless given; 2 is taken as 1", in: 0...2)
+    }
+
     fileprivate static var message: Schema {
         .named(
             "Message", .object(messageMembers, required: requiredOfMessage, "With its content in text or in payload"))

@@ -4,8 +4,8 @@ import Prompts
 import Proximity
 
 /// Letting other devices in, and giving consent to it.
-extension Agent {
-    nonisolated func addProximityRoutes(to router: inout Router) {
+extension NearbyFeature {
+    func addProximityRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/proximity", needs: .read,
             .init(
@@ -94,7 +94,7 @@ extension Agent {
             let body = RequestBody(request)
             try await self.nearby.authorize(
                 scanned: try body.string("text"), name: try body.optionalString("name"),
-                by: try await self.activeLink().session)
+                by: try await self.gateways.activeLink().session)
             return .json(["authorized": true])
         }
         router.on(

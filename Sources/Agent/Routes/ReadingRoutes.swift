@@ -4,11 +4,11 @@ import LocalAPI
 import Messaging
 
 /// Readings that programs hand in.
-extension Agent {
+extension BoardFeature {
     /// The most readings of one request.
     private static let limit = 64
 
-    nonisolated func addReadingRoutes(to router: inout Router) {
+    func addReadingRoutes(to router: inout Router) {
         router.on(
             "POST", "/v1/readings", needs: .publish,
             .init(
@@ -24,35 +24,24 @@ extension Agent {
                     ], required: ["accepted", "published"]))
         ) { request in
             let readings = try self.readings(in: RequestBody(request))
-            guard self.board.handed.take(readings) else {
+            guard self.host.board.handed.take(readings) else {
                 throw AgentError.badRequest(
                     member: "readings",
                     fault: "would make more than \(HandedReadings.limit) names; the agent forgets them when it restarts"
                 )
             }
-            let set = SampleSet(time: self.time.now, readings: readings)
-            self.board.poller.samples.send(set)
+            let set = SampleSet(time: self.host.time.now, readings: readings)
+            self.host.board.poller.samples.send(set)
             return .json(
                 [
                     "accepted": .integer(Int64(readings.count)),
-                    "published": .bool(try await self.publish(set, by: request.publisher)),
+                    "published": .bool(try await self.broker.publish(set, by: request.publisher)),
                 ], status: 202)
         }
     }
 
-    /// Has the outbox accept readings, as any sensor's.
-    ///
-    /// - Returns: `false` if nothing takes them now.
-    private func publish(_ set: SampleSet, by publisher: UInt32?) async throws -> Bool {
-        guard configuration.telemetry.enabled, let station = await brokerLink?.station else { return false }
-        let message = OutgoingMessage(
-            topic: station.telemetryTopic, payload: set.payload(),
-            qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry, publisher: publisher)
-        return try await !station.accept([message]).isEmpty
-    }
-
-    private nonisolated func readings(in body: RequestBody) throws(AgentError) -> [Reading] {
-        let now = time.now
+    private func readings(in body: RequestBody) throws(AgentError) -> [Reading] {
+        let now = host.time.now
         var readings: [Reading] = []
         for json in body["readings"]?.array ?? [] {
             let reading = RequestBody(json: json)
@@ -63,7 +52,7 @@ extension Agent {
             guard !readings.contains(where: { $0.name == name }) else {
                 throw .badRequest(member: "name", fault: "\(name) is there twice")
             }
-            guard !board.definition.sensors.contains(where: { $0.name == name }) else {
+            guard !host.board.definition.sensors.contains(where: { $0.name == name }) else {
                 throw .badRequest(member: "name", fault: "\(name) is a sensor of the board's definition")
             }
             readings.append(

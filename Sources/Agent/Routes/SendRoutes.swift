@@ -5,8 +5,8 @@ import LocalAPI
 import Messaging
 
 /// Sending messages in envelopes (MAG 9.2, 9.3).
-extension Agent {
-    nonisolated func addSendRoutes(to router: inout Router) {
+extension MessagesFeature {
+    func addSendRoutes(to router: inout Router) {
         for speaker in Speaker.allCases {
             router.on(
                 "POST", "\(speaker.path)/send", needs: speaker.needs(.publish),
@@ -16,7 +16,8 @@ extension Agent {
             ) { request in
                 let body = RequestBody(request)
                 return .json(
-                    try await self.send(body, for: request, at: try await self.station(of: speaker)), status: 202)
+                    try await self.send(body, for: request, at: try await self.broker.station(of: speaker)), status: 202
+                )
             }
         }
     }
@@ -33,7 +34,7 @@ extension Agent {
             ),
             "acrossApplications": .boolean("whether a user gets it in any application, not in this one"),
             "topic": .string("below the receiver's own; the receiver's identifier unless given"),
-            "payload": .string("the message"), "encoding": encodingSchema,
+            "payload": .string("the message"), "encoding": .payloadEncoding,
             "contentType": .string("a MIME type; text/plain unless given"),
             "qos": .integer("quality of service; 2 unless given, which is taken as 1", in: 0...2),
             "retain": .boolean("whether the broker keeps it for who comes later"),
@@ -47,12 +48,12 @@ extension Agent {
     private static let memberLimit = 100
 
     private func send(_ body: RequestBody, for request: LocalRequest, at station: Station) async throws -> JSON {
-        let receiver = try self.receiver(in: body)
+        let receiver = try await self.receiver(in: body)
         let topics = try station.topics.topics(of: receiver, try body.optionalString("topic"))
         for topic in topics { try station.checkReserved(topic, for: request) }
-        let sender = try self.sender(in: body, at: station)
+        let sender = try await self.sender(in: body, at: station)
         let envelope = Envelope(
-            from: sender.id, sender.type, displayName: sender.name, sentAt: time.now,
+            from: sender.id, sender.type, displayName: sender.name, sentAt: host.time.now,
             contentType: try ContentType.checked(try body.optionalString("contentType") ?? "text/plain"),
             payload: try body.payload("payload"))
         let payload = try envelope.encode()
@@ -76,13 +77,13 @@ extension Agent {
         return .object(answer)
     }
 
-    private nonisolated func report(_ event: MessageEvent, at station: Station) {
-        report(event, of: brokerAccount, over: station.user == nil ? .board : .user)
+    private func report(_ event: MessageEvent, at station: Station) {
+        host.report(event, of: broker.account, over: station.user == nil ? .board : .user)
     }
 
     // MARK: Receiver
 
-    private func receiver(in body: RequestBody) throws -> Receiver {
+    private func receiver(in body: RequestBody) async throws -> Receiver {
         let members = try body.members(limit: Self.memberLimit)
         let isAcross = try body.bool("acrossApplications", default: false)
         let (user, group) = (try body.optionalString("user"), try body.optionalString("group"))
@@ -97,7 +98,7 @@ extension Agent {
         if let group { receivers.append(.group(group, members: members ?? [])) }
         if let device = try body.optionalString("device") { receivers.append(.device(device)) }
         if try body.bool("application", default: false) {
-            receivers.append(.application(try account(brokerAccount).gateway.masterClientID))
+            receivers.append(.application(try await gateways.account(broker.account).gateway.masterClientID))
         }
         guard receivers.count == 1 else {
             throw AgentError.badRequest(
@@ -113,14 +114,14 @@ extension Agent {
     /// Whom the envelope names; nobody verifies it on the way.
     private func sender(
         in body: RequestBody, at station: Station
-    ) throws -> (id: String, type: Envelope.SenderType, name: String) {
+    ) async throws -> (id: String, type: Envelope.SenderType, name: String) {
         let name = try body.optionalString("sender") ?? (station.user == nil ? "device" : "user")
         let group = try body.optionalString("senderGroup")
         guard (name == SenderChoice.group.rawValue) == (group != nil) else {
             throw AgentError.badRequest(member: "senderGroup", fault: "goes with the sender group, and only with it")
         }
         switch SenderChoice(rawValue: name) {
-        case .device: return (station.topics.deviceID, .device, deviceName)
+        case .device: return (station.topics.deviceID, .device, host.deviceName)
         case .user:
             guard let user = station.topics.userID else {
                 throw AgentError.badRequest(member: "sender", fault: "is the user at the user's own connection only")
@@ -131,7 +132,7 @@ extension Agent {
             _ = try station.topics.topics(of: .group(group, members: []))
             return (group, .group, group)
         case .application:
-            let client = try account(brokerAccount).gateway.masterClientID
+            let client = try await gateways.account(broker.account).gateway.masterClientID
             return (client, .application, client)
         case nil:
             throw AgentError.badRequest(member: "sender", fault: "is none of device, user, group, application")

@@ -2,8 +2,8 @@ public import Groundwork
 import LocalAPI
 
 /// The agent's version, status and health.
-extension Agent {
-    nonisolated func addStatusRoutes(to router: inout Router) {
+extension AgentFeature {
+    func addStatusRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/version", needs: .read,
             .init("Version of the agent and of the libraries it runs with", answer: .version)
@@ -14,16 +14,16 @@ extension Agent {
             "GET", "/v1/status", needs: .read,
             .init(
                 "Registration, certificate, token, broker, outbox, sensors",
-                answer: .status(of: self.features.map { type(of: $0) }))
+                answer: .status(of: self.host.features.map { type(of: $0) }))
         ) { _ in
-            .json(try await self.statusReport())
+            .json(try await self.host.statusReport())
         }
         router.on(
             "GET", "/v1/doctor", needs: .read,
             .init(
                 "Every health check with its verdict: pass, warn, fail or skip", answer: .diagnosis)
         ) { _ in
-            .json(try await self.diagnosis())
+            .json(try await self.host.diagnosis())
         }
     }
 }

@@ -7,8 +7,8 @@ import OAuth
 import OAuthAccounts
 
 /// Access tokens for local programs.
-extension Agent {
-    nonisolated func addTokenRoutes(to router: inout Router) {
+extension CallsFeature {
+    func addTokenRoutes(to router: inout Router) {
         let answer = Schema.object(
             [
                 "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
@@ -20,7 +20,7 @@ extension Agent {
             "GET", "/v1/token", needs: .call,
             .init("A valid access token of the user or the device", query: parameters, answer: answer)
         ) { request in
-            try self.admit(request)
+            try self.authorizer.admit(request)
             let name = try request.accountName()
             return try await self.host.accounts.ability(\.tokens, of: name).token(
                 of: request.query["as"], scope: request.query["scope"], refreshing: false, at: name, for: request)
@@ -41,18 +41,18 @@ extension Agent {
                 "End the access token of the device, at the gateway too; a user's ends with the logout",
                 answer: .object(["revoked": .boolean("whether it has ended")], required: ["revoked"]))
         ) { request in
-            try await self.account(of: request).session.revokeTokens()
+            try await self.gateways.account(of: request).session.revokeTokens()
             return .json(["revoked": true])
         }
     }
 }
 
-extension GatewayKind: AccountTokens {
+extension GatewayCalls: AccountTokens {
     func token(
         of principal: String?, scope: String?, refreshing: Bool, at name: AccountName, for request: LocalRequest
     ) async throws -> LocalResponse {
-        let permit = try await agent.permit(request, tokenAs: try Principal(principal), scope: scope)
-        return try await permit.run(of: agent.grants) {
+        let permit = try await permit(request, tokenAs: try Principal(principal), scope: scope)
+        return try await permit.run(of: authorizer.book) {
             try await self.token(by: permit, scope: scope, refreshing: refreshing)
         }
     }

@@ -8,8 +8,8 @@ import Prompts
 import Proximity
 
 /// User logins on this board, by every method.
-extension Agent {
-    nonisolated func addUserRoutes(to router: inout Router) {
+extension UsersFeature {
+    func addUserRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/user", needs: .read,
             .init("Who is logged in, and whose token calls use", answer: Self.authenticationSchema)
@@ -32,7 +32,7 @@ extension Agent {
                 "What the gateway last said about the user who is logged in, without asking it",
                 answer: .object(Self.profileMembers, required: ["updatedAt", "claims"]))
         ) { request in
-            guard let profile = try await self.account(of: request).session.userProfile() else {
+            guard let profile = try await self.gateways.account(of: request).session.userProfile() else {
                 throw AgentError.noProfile
             }
             var members = profile.attributes
@@ -47,7 +47,7 @@ extension Agent {
                 answer: .object(
                     ["session": .string("the gateway's word: active, none, or another")], required: ["session"]))
         ) { request in
-            .json(["session": .string(try await self.account(of: request).session.sessionStatus())])
+            .json(["session": .string(try await self.gateways.account(of: request).session.sessionStatus())])
         }
         router.on(
             "POST", "/v1/login", needs: .operate,
@@ -106,7 +106,8 @@ extension Agent {
             }
             return .events(
                 self.logInNearby(
-                    by: way, as: try body.optionalString("user"), at: try await self.account(of: request).session))
+                    by: way, as: try body.optionalString("user"),
+                    at: try await self.gateways.account(of: request).session))
         }
         router.on(
             "POST", "/v1/logout", needs: .operate,
@@ -158,7 +159,7 @@ extension Agent {
     }
 
     /// The login lasts for as long as its events are read.
-    private nonisolated func logInNearby(
+    private func logInNearby(
         by way: String, as expected: String?, at session: GatewaySession
     ) -> AsyncThrowingStream<LocalEvent, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { continuation in

@@ -4,7 +4,7 @@ import LocalAPI
 
 /// Signed tokens that programs send themselves.
 extension SigningFeature {
-    func addSignRoutes(to router: inout Router, of agent: Agent) {
+    func addSignRoutes(to router: inout Router) {
         let members = SigningRequest.ofToken.merging(CallContent.members("signed")) { own, _ in own }
         router.on(
             "POST", "/v1/sign", needs: .operate,
@@ -21,7 +21,7 @@ extension SigningFeature {
             let content = try CallContent(body)
             let signing = try await self.keys.resolved(SigningRequest(body))
             let principal = try Principal(body.optionalString("as"))
-            let session = try await agent.account(of: request).session
+            let session = try await self.gateways.account(of: request).session
             let token = try await session.signedToken(
                 of: content.bytes, type: content.kind?.mediaType, by: signing, as: principal)
             return .json(["token": .string(token)])

@@ -7,8 +7,12 @@ struct SigningFeature: Feature {
     static let lifetimeSeconds = Setting("signing.lifetime_seconds", preset: 300)
 
     let keys: SigningKeys
+    let gateways: GatewayAccounts
 
-    init(_ host: Host) { keys = SigningKeys(host: host) }
+    init(_ host: Host) {
+        keys = SigningKeys(host: host)
+        gateways = host.feature(GatewayFeature.self).gateways
+    }
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("signing") { table in
@@ -19,8 +23,8 @@ struct SigningFeature: Feature {
         }
     }
 
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         addKeyRoutes(to: &router)
-        router.addOfAccounts { addSignRoutes(to: &$0, of: agent) }
+        router.addOfAccounts { addSignRoutes(to: &$0) }
     }
 }

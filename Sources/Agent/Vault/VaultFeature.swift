@@ -18,7 +18,7 @@ struct VaultFeature: Feature {
         }
     }
 
-    func warnings(of agent: Agent) async throws -> [String] {
+    func warnings() async throws -> [String] {
         try await host.vault.openedBy().kind.isDevelopment
             ? ["the vault is opened by a development key file, which keeps nothing safe"] : []
     }

@@ -7,7 +7,7 @@ import Vault
 /// The keys that open the vault: a leaked credential can be replaced, and a board moved from one kind of key to
 /// another, without enrolling again. Each change is completely on disk when it is answered, or not at all.
 extension VaultFeature {
-    func addRoutes(to router: inout Router, of agent: Agent) {
+    func addRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/vault/slots", needs: .operate,
             .init(

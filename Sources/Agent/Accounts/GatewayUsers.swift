@@ -6,19 +6,29 @@ import OAuth
 import Prompts
 import Proximity
 
-extension GatewayKind: AccountUsers {
+/// People who log in at accounts at gateways.
+struct GatewayUsers: AccountUsers {
+    let gateways: GatewayAccounts
+    let browserLogIns: BrowserLogIns
+
+    private var host: Host { gateways.host }
+
+    private func session(_ name: AccountName) async throws -> GatewaySession {
+        try await gateways.account(name).session
+    }
+
     /// Who is logged in, whether calls can be made at all, and in whose name (MAG 13.1).
     func user(at name: AccountName) async throws -> JSON {
         let session = try await session(name)
         let user = try await session.user()
         let lock = try await session.lockStatus()
         var members =
-            lock?.json(agent.configuration.unlockPolicy).object ?? user?.json(at: agent.time.now).object ?? [
+            lock?.json(host.settings.unlockPolicy).object ?? user?.json(at: host.time.now).object ?? [
                 "loggedIn": false
             ]
         members["status"] = .string(
             lock != nil ? "locked" : Authentication(try await session.status()).rawValue)
-        members["flow"] = .string(agent.configuration[UsersFeature.flow])
+        members["flow"] = .string(host.settings[UsersFeature.flow])
         return .object(members)
     }
 
@@ -33,7 +43,7 @@ extension GatewayKind: AccountUsers {
 
     func logIn(_ userName: String, _ secret: SecretBytes, scope: String?, at name: AccountName) async throws -> JSON {
         try Self.refuse(scope)
-        return try await session(name).logIn(userName: userName, password: secret).json(at: agent.time.now)
+        return try await session(name).logIn(userName: userName, password: secret).json(at: host.time.now)
     }
 
     func faultOfSecret(_ error: any Error) -> String? {
@@ -47,7 +57,7 @@ extension GatewayKind: AccountUsers {
         let session = try await session(name)
         let user = try await session.user()?.userName
         try await session.logOut(
-            force: force ?? !agent.configuration[UsersFeature.keepUserOnError], allPrograms: allPrograms)
+            force: force ?? !host.settings[UsersFeature.keepUserOnError], allPrograms: allPrograms)
         return ["loggedIn": false, "userName": user.map(JSON.string) ?? .null]
     }
 
@@ -61,17 +71,17 @@ extension GatewayKind: AccountUsers {
     }
 }
 
-extension GatewayKind: AccountBrowsers {
+extension GatewayUsers: AccountBrowsers {
     func begin(_ body: RequestBody, at name: AccountName) async throws -> JSON {
         try Self.refuse(try body.optionalString("scope"))
         var choice = BrowserLogIns.Choice(
             provider: try body.optionalString("provider"), isPage: try body.bool("page", default: false),
             isList: try body.bool("list", default: false), loopbackPort: try body.loopbackPort())
         if choice.isPage {
-            guard agent.configuration[UsersFeature.page] else { throw AgentError.pageNotEnabled }
+            guard host.settings[UsersFeature.page] else { throw AgentError.pageNotEnabled }
             choice.provider = nil
         }
-        let begun = try await agent.browserLogIns.begin(choice, at: try await session(name))
+        let begun = try await browserLogIns.begin(choice, at: try await session(name))
         guard try body.bool("picture", default: false), let url = begun["url"]?.string else { return begun }
         return .object(begun.object?.merging(["picture": try QRCode(url).json(of: url)]) { own, _ in own } ?? [:])
     }
@@ -83,18 +93,18 @@ extension GatewayKind: AccountBrowsers {
                 if let code = try body.optionalString("code") { .code(code, state: try body.string("state")) } else {
                     .answer(try body.string("answer"))
                 }
-            return try await agent.browserLogIns.end(id, by: completion, at: session).json(at: agent.time.now)
+            return try await browserLogIns.end(id, by: completion, at: session).json(at: host.time.now)
         }
-        guard let code = try await agent.browserLogIns.poll(id, at: session) else { return ["loggedIn": false] }
+        guard let code = try await browserLogIns.poll(id, at: session) else { return ["loggedIn": false] }
         let (value, state) = (code.value.exposedText(), code.state.exposedText())
         if try body.bool("hand", default: false) {
             return ["loggedIn": false, "code": .string(value), "state": .string(state)]
         }
-        return try await agent.browserLogIns.end(id, by: .code(value, state: state), at: session)
-            .json(at: agent.time.now)
+        return try await browserLogIns.end(id, by: .code(value, state: state), at: session)
+            .json(at: host.time.now)
     }
 
     func cancel(_ id: String, at name: AccountName) async throws {
-        try await agent.browserLogIns.cancel(id, at: try await session(name))
+        try await browserLogIns.cancel(id, at: try await session(name))
     }
 }

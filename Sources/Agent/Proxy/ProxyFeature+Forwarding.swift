@@ -6,28 +6,29 @@ import Synchronization
 
 /// The forward proxy: programs send a request to a Unix socket, and the agent makes the call for them. They never see a
 /// token.
-extension Agent {
+extension ProxyFeature {
     /// Bodies up to this many bytes are collected, and can be sent again after a refused token.
     private static let keptBody = 256 << 10
 
     /// - Returns: `nil` if the settings do not have the proxy.
     /// - Throws: ``ConfigurationError/unknownPeer(name:)``
-    nonisolated func relay() throws(ConfigurationError) -> Relay? {
-        guard configuration[ProxyFeature.enabled] else { return nil }
-        let group = try AccessPolicy.optionalGroup(configuration[ProxyFeature.group])
-        return Relay(socketPath: configuration[ProxyFeature.socket], group: group) { head in
+    func relay() throws(ConfigurationError) -> Relay? {
+        guard host.settings[ProxyFeature.enabled] else { return nil }
+        let group = try AccessPolicy.optionalGroup(host.settings[ProxyFeature.group])
+        return Relay(socketPath: host.settings[ProxyFeature.socket], group: group) { head in
             let request = try ForwardRequest(method: head.method, target: head.target, headers: head.headers)
             let (program, use) = (LocalProgram(head), request.use)
             return { body, writer in
-                let permit = try await self.permit(program, use, at: try await self.account(use.account).link)
-                try await permit.run(of: self.grants) {
+                let permit = try await self.authorizer.permit(
+                    program, use, at: try await self.gateways.account(use.account).link)
+                try await permit.run(of: self.authorizer.book) {
                     try await self.forward(request, body, writer, by: permit)
                 }
             }
         }
     }
 
-    private nonisolated func forward(
+    private func forward(
         _ request: ForwardRequest, _ body: RelayBody, _ writer: RelayWriter, by permit: Permit
     ) async throws {
         let link = permit.link
@@ -53,7 +54,7 @@ extension Agent {
     }
 
     /// - Throws: ``ProxyError/gatewayByHost(_:)``, ``GrantError/reserved(path:)``
-    private nonisolated func check(_ request: ForwardRequest, at link: Link) throws {
+    private func check(_ request: ForwardRequest, at link: Link) throws {
         switch request.server {
         case .host(let host, let port):
             let identity = link.gateway.identity

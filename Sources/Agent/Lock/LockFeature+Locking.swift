@@ -8,9 +8,9 @@ import Prompts
 import Proximity
 
 /// Locks and unlocks sessions of users, with what proves that a person is there.
-extension Agent {
+extension LockFeature {
     /// How often a person may correct a passcode that is being set.
-    private static let attempts = 3
+    private static let corrections = 3
     /// How long each answer may take.
     private static let patience = Duration.seconds(180)
     /// A wait up to this, in seconds, is waited for while a prompt is open.
@@ -19,14 +19,14 @@ extension Agent {
     /// - Parameter date: when the user logged in whose session is to be locked; `nil` for the current user.
     /// - Returns: whether this call has locked it.
     /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, what the vault throws
-    nonisolated func lock(
+    func lock(
         _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date? = nil
     ) async throws -> Bool {
         try checkButton()
         let changed = try await session.lock(by: passcode, loggedInAt: date)
         // Before the answer: whoever has it knows that no program gets the user's messages any more.
-        for account in await accounts.all where account.session === session {
-            await account.link.endLockedSubscriptions()
+        for account in await gateways.table.all where account.session === session {
+            await account.link.work?.userWasLocked()
         }
         return changed
     }
@@ -36,7 +36,7 @@ extension Agent {
     ///   - onWait: called when a press of the button is waited for.
     /// - Returns: whether this call has unlocked it.
     /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, what the vault throws
-    nonisolated func unlock(
+    func unlock(
         _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date? = nil,
         onWait: @Sendable () -> Void = {}
     ) async throws -> Bool {
@@ -44,24 +44,26 @@ extension Agent {
         guard let date = date ?? current else { return false }
         guard try await session.isLocked(loggedInAt: date) else { return false }
         // Nobody is asked in vain.
-        try await session.requireUnlockDue(configuration.unlockPolicy)
-        if configuration[LockFeature.needsButton] {
+        try await session.requireUnlockDue(host.settings.unlockPolicy)
+        if host.settings[LockFeature.needsButton] {
             try checkButton()
             try await awaitPress(onWait)
         }
-        return try await session.unlock(by: passcode, configuration.unlockPolicy, loggedInAt: date)
+        return try await session.unlock(by: passcode, host.settings.unlockPolicy, loggedInAt: date)
     }
 
     /// Checks that what unlocking requires is there, so that nothing is locked for good.
     ///
     /// - Throws: ``SessionLockError/noButton``
-    private nonisolated func checkButton() throws {
-        guard !configuration[LockFeature.needsButton] || board.button != nil else { throw SessionLockError.noButton }
+    private func checkButton() throws {
+        guard !host.settings[LockFeature.needsButton] || host.board.button != nil else {
+            throw SessionLockError.noButton
+        }
     }
 
     /// - Throws: ``SessionLockError``, `CancellationError`
-    private nonisolated func awaitPress(_ onWait: @Sendable () -> Void) async throws {
-        let patience = Duration.seconds(configuration.proximity.consentSeconds)
+    private func awaitPress(_ onWait: @Sendable () -> Void) async throws {
+        let patience = Duration.seconds(host.settings.proximity.consentSeconds)
         switch await nearby.desk.awaitPress(patience: patience, onWait: onWait) {
         case .pressed: return
         case .refused: throw SessionLockError.buttonRefused
@@ -76,7 +78,7 @@ extension Agent {
     // MARK: By prompts
 
     /// Locks by a passcode that prompts ask for, twice.
-    nonisolated func lockPrompted(
+    func lockPrompted(
         _ session: GatewaySession, answerers: PromptQuestion.Answerers, step: @escaping @Sendable (LocalEvent) -> Void
     ) async throws -> Bool {
         guard try await session.lockStatus() == nil else { return false }
@@ -96,11 +98,11 @@ extension Agent {
     }
 
     /// Unlocks by a passcode that a prompt asks for.
-    nonisolated func unlockPrompted(
+    func unlockPrompted(
         _ session: GatewaySession, answerers: PromptQuestion.Answerers, step: @escaping @Sendable (LocalEvent) -> Void
     ) async throws -> Bool {
         guard let lock = try await session.lockStatus() else { return false }
-        let left = max(configuration.unlockPolicy.attempts - lock.failures, 1)
+        let left = max(host.settings.unlockPolicy.attempts - lock.failures, 1)
         let text = "Passcode for the session of \(DisplayText.clean(lock.userName ?? "the user"))"
         return try await askPasscode(text, answerers, attempts: left, step: step) { answer in
             do {
@@ -118,7 +120,7 @@ extension Agent {
         }
     }
 
-    private nonisolated func unlockAfterWait(
+    private func unlockAfterWait(
         _ session: GatewaySession, by passcode: Passcode, loggedInAt date: Date,
         step: @escaping @Sendable (LocalEvent) -> Void
     ) async throws -> Bool {
@@ -138,8 +140,8 @@ extension Agent {
             session, by: passcode, loggedInAt: date, onWait: askPress)
     }
 
-    private nonisolated func askPasscode<Value: Sendable>(
-        _ text: String, _ answerers: PromptQuestion.Answerers, attempts: Int = attempts,
+    private func askPasscode<Value: Sendable>(
+        _ text: String, _ answerers: PromptQuestion.Answerers, attempts: Int = corrections,
         step: @escaping @Sendable (LocalEvent) -> Void,
         judge: @Sendable (SecretBytes) async throws -> PromptVerdict<Value>
     ) async throws -> Value {
@@ -147,7 +149,7 @@ extension Agent {
             step(LocalEvent(name: event.report.name, data: .object(event.report.fields)))
         }
         let question = PromptQuestion(.lockPasscode, text, answerers: answerers, attempts: attempts)
-        return try await prompts.ask(question, patience: Self.patience) {
+        return try await host.prompts.ask(question, patience: Self.patience) {
             report(.asked($0))
         } check: { answer, prompt, answerer in
             report(.answered(prompt, by: answerer))
@@ -164,10 +166,10 @@ extension Agent {
     // MARK: Left-over tokens
 
     /// Has gateways revoke what they could not when sessions were locked, as soon as they can be reached.
-    nonisolated func revokeLeftOverTokens(after events: AsyncStream<AgentEvent>) async {
+    func revokeLeftOverTokens(after events: AsyncStream<AgentEvent>) async {
         for await event in events {
             guard event.reachesGateway else { continue }
-            for account in await accounts.all { try? await account.session.revokeLeftOverTokens() }
+            for account in await gateways.table.all { try? await account.session.revokeLeftOverTokens() }
         }
     }
 }

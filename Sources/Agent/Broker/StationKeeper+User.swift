@@ -3,7 +3,7 @@ import Groundwork
 import Messaging
 
 /// The logged-in user at the broker, with a connection beside the board's: from log-in to log-out (MAG 9.1).
-extension Link {
+extension StationKeeper {
     /// The station of whoever is logged in.
     ///
     /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`; `SessionLockError.messagesLocked`;
@@ -31,7 +31,7 @@ extension Link {
         await userChange.lock()
         defer { userChange.unlock() }
         let user =
-            station != nil && !session.isStopped && agent.configuration.broker.userConnection
+            station != nil && !session.isStopped && host.settings.broker.userConnection
             ? try? await session.user() : nil
         guard user?.loggedInAt != userStation?.user?.loggedInAt || user?.userName != userStation?.user?.userName else {
             return
@@ -39,11 +39,11 @@ extension Link {
         await endUserStation()
         guard let user, let board = station,
             let begun = try? await Station(
-                user, of: board, session: session, gateway: gateway, settings: agent.configuration,
-                network: agent.network)
+                user, of: board, session: session, gateway: gateway, settings: host.settings,
+                network: host.network)
         else { return }
         userStation = begun
-        userTask = Task { [agent, account, session] in await Self.work(at: begun, session, agent, account) }
+        userTask = Task { [session] in await self.work(at: begun, session) }
     }
 
     /// Ends the subscriptions of local programs to messages of a user whose session was just locked: what arrives
@@ -68,9 +68,7 @@ extension Link {
         await station.outbox.close()
     }
 
-    private static func work(
-        at station: Station, _ session: GatewaySession, _ agent: Agent, _ account: AccountName
-    ) async {
+    private nonisolated func work(at station: Station, _ session: GatewaySession) async {
         let messenger = station.messenger
         let (connection, messages) = (messenger.events.subscribe(), messenger.messages.subscribe())
         // Not children of this task: they end with their streams, after the last event.
@@ -78,7 +76,7 @@ extension Link {
             Task {
                 var mayDropToken = true
                 for await event in connection {
-                    agent.report(event, of: account, over: .user)
+                    self.report(event, over: .user)
                     switch event {
                     case .connected: mayDropToken = true
                     // Once: a broker that takes no users refuses every token.
@@ -89,23 +87,11 @@ extension Link {
                     }
                 }
             },
-            Task { for await event in messages { agent.report(event, of: account, over: .user) } },
+            Task { for await event in messages { self.report(event, over: .user) } },
         ]
         try? await messenger.run()
         messenger.events.finish()
         messenger.messages.finish()
         for report in reports { await report.value }
-    }
-}
-
-extension Agent {
-    /// The station of the logged-in user at the board's broker.
-    ///
-    /// - Throws: the errors of ``activeStation()``; ``MessagingError``: `userConnectionOff`, `userRequired`,
-    ///   `userUnusable`
-    func activeUserStation() async throws -> Station {
-        _ = try await activeStation()
-        guard configuration.broker.userConnection else { throw MessagingError.userConnectionOff }
-        return try await account(brokerAccount).link.activeUserStation()
     }
 }

@@ -4,17 +4,18 @@ import Groundwork
 import Prompts
 import Proximity
 
-extension Agent {
+/// Offers the session of the user who is logged in.
+extension NearbyFeature {
     /// Reports proximity events.
-    nonisolated func reportProximityEvents(_ events: AsyncStream<ProximityEvent>) async {
-        for await event in events { report(event) }
+    func reportProximityEvents(_ events: AsyncStream<ProximityEvent>) async {
+        for await event in events { host.report(event) }
     }
 
     /// Offers the session of the user who is logged in to devices nearby.
     ///
     /// - Throws: `ProximityError`, ``AgentError/notEnrolled``, ``AgentError/noProximityService``
     func share(_ term: SharingTerm) async throws {
-        let session = try activeLink().session
+        let session = try await gateways.activeLink().session
         try await nearby.sharing.begin(term, of: session)
         // The gateway may have been switched, or the user logged out, while the radio was starting.
         await endSharingForFormerUser()
@@ -23,7 +24,9 @@ extension Agent {
     /// Ends sharing if the shared session is not that of the current user, whatever the settings.
     private func endSharingForFormerUser() async {
         guard let shared = await nearby.sharing.gateway else { return }
-        if let session = link?.session, session === shared.session, (try? await shared.requireUserSession()) != nil {
+        if let session = await gateways.link?.session, session === shared.session,
+            (try? await shared.requireUserSession()) != nil
+        {
             return
         }
         await nearby.stopSharing(by: .agent)
@@ -34,7 +37,7 @@ extension Agent {
         let (changes, feed) = AsyncStream.makeStream(
             of: SharingKeeper.Change.self, bufferingPolicy: .bufferingNewest(64))
         // Subscribed before the first check, so that no login in between is missed.
-        let agentEvents = events.subscribe()
+        let agentEvents = host.events.subscribe()
         let proximityEvents = nearby.events.subscribe()
         let ends = nearby.sharing.ends.subscribe()
         feed.yield(.ready)
@@ -48,7 +51,7 @@ extension Agent {
                 }
             }
             group.addTask { for await end in ends { feed.yield(.ended(end)) } }
-            var keeper = SharingKeeper(configuration.proximity.share)
+            var keeper = SharingKeeper(host.settings.proximity.share)
             var backoff = Backoff(initial: .seconds(2), cap: .seconds(300))
             for await change in changes {
                 for action in keeper.take(change) {
@@ -67,7 +70,8 @@ extension Agent {
     /// - Returns: the delay before the next attempt; `nil` if sharing is on the air or not wanted.
     private func offer(_ backoff: inout Backoff) async -> Duration? {
         do {
-            guard let session = link?.session, try await session.user() != nil, await !nearby.isSharing else {
+            guard let session = await gateways.link?.session, try await session.user() != nil, await !nearby.isSharing
+            else {
                 return nil
             }
             try await share(.endless)
@@ -77,7 +81,7 @@ extension Agent {
         } catch {
             guard !Task.isCancelled else { return nil }
             let delay = backoff.next()
-            report(SharingEvent.failed(error, retryAfter: delay))
+            host.report(SharingEvent.failed(error, retryAfter: delay))
             return delay
         }
         return nil
@@ -85,11 +89,11 @@ extension Agent {
 
     /// Shares for a while after a press of the button that answers no question, if the settings say so.
     func shareByButton() async {
-        guard configuration.proximity.share == .button, await !nearby.isSharing else { return }
+        guard host.settings.proximity.share == .button, await !nearby.isSharing else { return }
         do {
-            try await share(.lasting(.seconds(60 * configuration.proximity.shareMinutes)))
+            try await share(.lasting(.seconds(60 * host.settings.proximity.shareMinutes)))
         } catch {
-            report(SharingEvent.failed(error, retryAfter: nil))
+            host.report(SharingEvent.failed(error, retryAfter: nil))
         }
     }
 }

@@ -3,12 +3,12 @@ import Gateway
 import Groundwork
 
 /// Stopping and starting what talks to a gateway, choosing a known one, and the default document (MAG 1.2, 13.1).
-extension Agent {
+extension GatewayAccounts {
     func startState(of name: AccountName) -> StartState {
-        guard vaultFault == nil else { return .notInitialized }
-        if let passing = accounts.passing[name] { return passing }
-        if let account = accounts[name] { return account.session.isStopped ? .stopped : .started }
-        return accounts.unusable[name] == nil ? .notConfigured : .notInitialized
+        guard host.vaultFault == nil else { return .notInitialized }
+        if let passing = table.passing[name] { return passing }
+        if let account = table[name] { return account.session.isStopped ? .stopped : .started }
+        return table.unusable[name] == nil ? .notConfigured : .notInitialized
     }
 
     /// Ends everything of an account that talks to its gateway or broker, until it is started, also across restarts.
@@ -20,18 +20,18 @@ extension Agent {
         defer { host.accounts.change.unlock() }
         let account = try account(name)
         guard !account.session.isStopped else { return }
-        report(AccountEvent.willStop, of: name)
-        accounts.passing[name] = .willStop
-        defer { accounts.passing[name] = nil }
+        host.report(AccountEvent.willStop, of: name)
+        table.passing[name] = .willStop
+        defer { table.passing[name] = nil }
         do {
-            try await gateways.setStopped(true, at: account.gateway.identity)
+            try await store.setStopped(true, at: account.gateway.identity)
         } catch {
-            report(AccountEvent.didFailToStop(error), of: name)
+            host.report(AccountEvent.didFailToStop(error), of: name)
             throw error
         }
-        accounts.passing[name] = .isBeingStopped
+        table.passing[name] = .isBeingStopped
         await connect(name, to: account.gateway)
-        report(AccountEvent.didStop, of: name)
+        host.report(AccountEvent.didStop, of: name)
     }
 
     /// Starts an account that was stopped.
@@ -43,9 +43,9 @@ extension Agent {
         let account = try account(name)
         guard account.session.isStopped else { return }
         do {
-            try await gateways.setStopped(false, at: account.gateway.identity)
+            try await store.setStopped(false, at: account.gateway.identity)
         } catch {
-            report(AccountEvent.didFailToStart(error), of: name)
+            host.report(AccountEvent.didFailToStart(error), of: name)
             throw error
         }
         await connect(name, to: account.gateway)
@@ -58,12 +58,12 @@ extension Agent {
     /// - Parameter text: its URL, its scope, its host with or without the port.
     /// - Throws: ``GatewayChoiceError``, the errors of ``enroll(_:as:registers:byDocument:)``
     func use(_ text: String, as name: AccountName) async throws -> GatewayStatus {
-        let found = try await gateways.known().filter { $0.isNamed(text) }
-        guard let identity = found.first, let gateway = try await gateways.configuration(of: identity) else {
+        let found = try await store.known().filter { $0.isNamed(text) }
+        guard let identity = found.first, let gateway = try await store.configuration(of: identity) else {
             throw GatewayChoiceError.unknown(text)
         }
         guard found.count == 1 else { throw GatewayChoiceError.ambiguous(text, found.map(\.baseURL)) }
-        return try await enroll(gateway, as: name, registers: configuration.registersByItself)
+        return try await enroll(gateway, as: name, registers: host.settings.registersByItself)
     }
 
     /// Switches an account to the gateway of the default document, wherever the account is now.
@@ -74,7 +74,7 @@ extension Agent {
         // The fault that was found at the start is gone.
         defaultDocumentFault = nil
         return try await enroll(
-            gateway, as: name, registers: configuration.registersByItself, byDocument: SHA256.hash(gateway.bytes))
+            gateway, as: name, registers: host.settings.registersByItself, byDocument: SHA256.hash(gateway.bytes))
     }
 
     // MARK: The default document
@@ -82,25 +82,25 @@ extension Agent {
     /// - Returns: `nil` if the settings name none.
     /// - Throws: ``GatewayError``
     func defaultDocument() async throws -> GatewayConfiguration? {
-        let path = configuration[GatewayFeature.defaultDocument]
+        let path = host.settings[GatewayFeature.defaultDocument]
         guard !path.isEmpty else { return nil }
-        return try await Enrollment(url: path).fetch(using: client)
+        return try await Enrollment(url: path).fetch(using: host.client)
     }
 
     /// Takes the default document where there is no active configuration, or where the settings want it to replace that
     /// one; each content once. The caller must hold ``AccountRegistry/change``.
     func takeDefaultDocument() async {
         do {
-            let isActive = try await gateways.accounts()[AccountName.gateway.text] != nil
-            guard !isActive || configuration[GatewayFeature.documentReplaces], let gateway = try await defaultDocument()
+            let isActive = try await store.accounts()[AccountName.gateway.text] != nil
+            guard !isActive || host.settings[GatewayFeature.documentReplaces], let gateway = try await defaultDocument()
             else { return }
             let hash = SHA256.hash(gateway.bytes)
-            guard try await gateways.takenDocument() != hash else { return }
-            try await adopt(gateway, as: .gateway, registers: configuration.registersByItself, byDocument: hash)
-            report(AccountEvent.defaultDocumentTaken(gateway.identity))
+            guard try await store.takenDocument() != hash else { return }
+            try await adopt(gateway, as: .gateway, registers: host.settings.registersByItself, byDocument: hash)
+            host.report(AccountEvent.defaultDocumentTaken(gateway.identity))
         } catch {
             defaultDocumentFault = Explanation(of: error)
-            report(AccountEvent.defaultDocumentUnusable(error))
+            host.report(AccountEvent.defaultDocumentUnusable(error))
         }
     }
 }

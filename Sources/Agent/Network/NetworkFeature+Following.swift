@@ -5,64 +5,63 @@ import Groundwork
 import Messaging
 
 /// Follows the network: who waits for it tries at once when it is back.
-extension Agent {
+extension NetworkFeature {
     /// Runs until canceled.
-    nonisolated func followNetwork(_ changes: AsyncStream<NetworkMonitor.State>) async {
-        var known = network.monitor.state
+    func followNetwork(_ changes: AsyncStream<NetworkMonitor.State>) async {
+        var known = host.network.monitor.state
         for await state in changes {
             if state != known {
-                network.noteChange(at: time.now)
+                host.network.noteChange(at: host.time.now)
                 switch state {
-                case .way(let way): report(NetworkEvent.changed(way))
-                case .none: report(NetworkEvent.lost)
+                case .way(let way): host.report(NetworkEvent.changed(way))
+                case .none: host.report(NetworkEvent.lost)
                 case .unknown: break
                 }
                 known = state
             }
-            network.settle { await self.adapt(hasReturned: $0) }
+            host.network.settle { await self.adapt(hasReturned: $0) }
         }
     }
 
     private func adapt(hasReturned: Bool) async {
+        let accounts = await gateways.table.all
         if hasReturned {
-            for account in accounts.all { account.link.session.networkDidChange() }
+            for account in accounts { account.session.networkDidChange() }
         }
-        for broker in brokers {
-            await broker.connection?.messenger.adapt(hasReturned: hasReturned) { [network] in
-                network.monitor.carries($0)
-            }
+        var messengers: [Messenger?] = []
+        for broker in brokers.all { messengers.append(await broker.connection?.messenger) }
+        if let keeper = await broker.keeper {
+            messengers += [await keeper.station?.messenger, await keeper.userStation?.messenger]
         }
-        for account in accounts.all {
-            for station in [await account.link.station, await account.link.userStation] {
-                await station?.messenger.adapt(hasReturned: hasReturned) { [network] in network.monitor.carries($0) }
-            }
+        for messenger in messengers {
+            await messenger?.adapt(hasReturned: hasReturned) { [network = host.network] in network.monitor.carries($0) }
         }
     }
 
     /// Reports changes of the gateway's reachability, until canceled.
-    nonisolated func followReach(_ events: AsyncStream<AgentEvent>) async {
+    func followReach(_ events: AsyncStream<AgentEvent>) async {
         for await event in events {
             guard event.mayChangeReach else { continue }
-            guard let reach = try? await gatewayReach(), network.isNew(reach) else { continue }
-            report(reach.event)
+            guard let reach = try? await gatewayReach(), host.network.isNew(reach) else { continue }
+            host.report(reach.event)
         }
     }
 
     /// - Returns: `nil` without a gateway.
     func gatewayReach() async throws -> GatewayReach? {
-        guard let link else { return nil }
+        guard let link = await gateways.link else { return nil }
         let status = try await link.session.status()
-        let host = link.gateway.identity.host
+        let gateway = link.gateway.identity.host
         var signs = GatewayReach.Signs(
-            isCutOff: network.isCutOff(from: host), since: network.since, lastContact: status.lastContact)
-        if case .way(let way) = network.monitor.state { signs.way = way }
+            isCutOff: host.network.isCutOff(from: gateway), since: host.network.since, lastContact: status.lastContact)
+        if case .way(let way) = host.network.monitor.state { signs.way = way }
         if let failure = status.lastFailure, failure.error.explanation.kind == .unreachable {
             signs.lastSilence = failure.at
         }
         // A broker elsewhere says nothing of the gateway. Nor does one that is down: calls may work.
-        if let messenger = await link.station?.messenger, messenger.address.host == host {
+        if let messenger = await (link.work as? StationKeeper)?.station?.messenger, messenger.address.host == gateway {
             signs.isConnected = await messenger.status().state == .connected
-            signs.connectedBy = await messenger.localAddress.flatMap(network.monitor.way)
+            signs.connectedBy = await messenger.localAddress.flatMap(host.network.monitor.way)
         }
         return GatewayReach(signs)
     }

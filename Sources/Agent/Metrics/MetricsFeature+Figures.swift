@@ -8,8 +8,8 @@ import Messaging
 
 /// The agent's figures: only what is counted anyway, at the moment of the question. Labels are names of the settings,
 /// of accounts and of inboxes that were added, whose numbers have limits; nothing that comes from a network is one.
-extension Agent {
-    nonisolated func addMetricsRoute(to router: inout Router, at path: String = "/v1/metrics") {
+extension MetricsFeature {
+    func addMetricsRoute(to router: inout Router, at path: String = "/v1/metrics") {
         router.on(
             "GET", path, needs: .read,
             .init(
@@ -22,29 +22,29 @@ extension Agent {
 
     func metrics() async -> MetricsPage {
         var page = MetricsPage()
-        let now = time.now
+        let now = host.time.now
         page.info("latchkey_build", "The version of the agent", [("version", Version.text)])
         page.gauge(
             "latchkey_vault_locked", "1 if the sealed store cannot be opened: then all other figures are missing",
-            vaultFault == nil ? 0 : 1)
+            host.vaultFault == nil ? 0 : 1)
         page.gauge(
-            "latchkey_clock_plausible", "1 if the clock of the board can be right", time.isPlausible ? 1 : 0)
-        if vaultFault == nil {
+            "latchkey_clock_plausible", "1 if the clock of the board can be right", host.time.isPlausible ? 1 : 0)
+        if host.vaultFault == nil {
             page.add(await gatewayAccounts(), at: now)
             await addMessages(to: &page, at: now)
-            page.add(await board.poller.counts() + board.handed.all())
+            page.add(await host.board.poller.counts() + host.board.handed.all())
             page.counter(
                 "latchkey_telemetry_unsent_messages", "Messages with readings that no account could take",
-                Double(unsentTelemetry))
+                Double(broker.unsentTelemetry))
         }
-        let up = ContinuousClock.now - started
+        let up = ContinuousClock.now - host.started
         page.add(ProcessFigures.read(), started: now.timeIntervalSince1970 - up / .seconds(1))
         return page
     }
 
     private func gatewayAccounts() async -> [MetricsPage.GatewayAccount] {
         var found: [MetricsPage.GatewayAccount] = []
-        for account in accounts.all {
+        for account in await gateways.table.all {
             // An account whose records cannot be read has no figures; the doctor says why.
             guard let status = try? await account.session.status() else { continue }
             found.append(.init(name: account.name.text, isStopped: account.session.isStopped, status: status))
@@ -53,19 +53,19 @@ extension Agent {
     }
 
     private func addMessages(to page: inout MetricsPage, at now: Date) async {
-        let (station, user) = (await brokerLink?.station, await brokerLink?.userStation)
+        let (station, user) = (await broker.station, await broker.keeper?.userStation)
         let own = await station?.messenger.status()
         var connections: [MetricsPage.Connection] = []
-        if let own { connections.append(.init(kind: .board, name: brokerAccount.text, status: own)) }
+        if let own { connections.append(.init(kind: .board, name: broker.account.text, status: own)) }
         if let user {
-            connections.append(.init(kind: .user, name: brokerAccount.text, status: await user.messenger.status()))
+            connections.append(.init(kind: .user, name: broker.account.text, status: await user.messenger.status()))
         }
-        for broker in brokers {
+        for broker in brokers.all {
             let status = await broker.connection?.messenger.status()
             connections.append(.init(kind: .named, name: broker.settings.name, status: status))
         }
         page.add(connections)
-        if let own { page.add(own.outbox, limit: configuration.outbox.limitBytes, at: now) }
+        if let own { page.add(own.outbox, limit: host.settings.outbox.limitBytes, at: now) }
         if let inboxes = try? await station?.inboxes?.statuses() { page.add(inboxes, at: now) }
     }
 }

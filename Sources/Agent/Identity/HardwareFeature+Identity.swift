@@ -4,50 +4,50 @@ import Vault
 
 /// Keeps an identity with the hardware that it was made on: a copy of a card must not speak in the name of the board
 /// that it was copied from.
-extension Agent {
+extension HardwareFeature {
     private static let serialNumber = RecordName(scope: "", name: "board-serial-number")
 
     /// Remembers the board's serial number in the vault, or compares it. Boards without one are not told apart.
     ///
     /// - Throws: `VaultError.otherBoard`
-    nonisolated func checkHardware() async throws {
-        guard let found = board.serialNumber else { return }
-        guard let record = try await vault.record(Self.serialNumber) else {
+    func checkHardware() async throws {
+        guard let found = host.board.serialNumber else { return }
+        guard let record = try await host.vault.record(Self.serialNumber) else {
             // On a disk that cannot be written to, the next start remembers it.
-            try? await vault.commit([remembering(found)])
+            try? await host.vault.commit([remembering(found)])
             return
         }
         let known = record.content.exposedText()
-        guard known == found else { throw VaultError.otherBoard(path: vault.path, known: known, found: found) }
+        guard known == found else { throw VaultError.otherBoard(path: host.vault.path, known: known, found: found) }
     }
 
-    private nonisolated func remembering(_ serial: String) -> Change {
+    private func remembering(_ serial: String) -> Change {
         .put(Self.serialNumber, .state, SecretBytes(utf8: serial))
     }
 
     /// Makes this board the one that the identity is of.
     ///
     /// - Throws: ``HardwareError/ownIdentity``, what the vault throws
-    nonisolated func adoptIdentity() async throws {
-        try await vault.commit([remembering(try foreignTo())])
+    func adoptIdentity() async throws {
+        try await host.vault.commit([remembering(try foreignTo())])
     }
 
     /// Forgets everything that came from the other board: its identity, accounts and messages.
     ///
     /// - Throws: ``HardwareError/ownIdentity``, what the vault throws
-    nonisolated func discardIdentity() async throws {
+    func discardIdentity() async throws {
         var changes = [remembering(try foreignTo())]
-        for scope in try await vault.scopes() {
-            changes += try await vault.names(scope: scope).filter { $0 != Self.serialNumber }.map(Change.remove)
+        for scope in try await host.vault.scopes() {
+            changes += try await host.vault.names(scope: scope).filter { $0 != Self.serialNumber }.map(Change.remove)
         }
         // The messages first: a kill in between leaves an identity that can be discarded again.
-        try StateDirectory.removeMessages(in: configuration.stateDirectory)
-        try await vault.commit(changes)
+        try StateDirectory.removeMessages(in: host.settings.stateDirectory)
+        try await host.vault.commit(changes)
     }
 
     /// - Returns: the serial number of this board, to which the identity is foreign.
-    private nonisolated func foreignTo() throws -> String {
-        guard let fault = vaultFault else { throw HardwareError.ownIdentity }
+    private func foreignTo() throws -> String {
+        guard let fault = host.vaultFault else { throw HardwareError.ownIdentity }
         guard case .otherBoard(_, _, let found) = fault else { throw fault }
         return found
     }

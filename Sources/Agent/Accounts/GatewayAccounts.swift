@@ -1,12 +1,64 @@
+import Board
 import Gateway
 import Groundwork
+import LocalAPI
 import Prompts
-import Proximity
+import Synchronization
 import Vault
 
-/// Creates, switches and removes accounts, one at a time: two links to one gateway would displace each other at the
-/// broker.
-extension Agent {
+/// The accounts at gateways: creates, switches and removes them, one at a time: two links to one gateway would displace
+/// each other at the broker.
+final actor GatewayAccounts {
+    nonisolated let host: Host
+    nonisolated let store: Gateways
+    /// The hosts beside the gateways that may be called.
+    nonisolated let hosts: HostList
+    nonisolated private let location: LocationFinder
+    nonisolated private let passwordAsker: (any OneTimePasswordAsker)?
+    private nonisolated let neighbors = Mutex(Neighbors())
+
+    /// The default account and all others.
+    var table = AccountTable()
+    /// Why the default document could not be taken at the start.
+    var defaultDocumentFault: Explanation?
+
+    /// What other features add to accounts at gateways.
+    struct Neighbors: Sendable {
+        var users: (any AccountUsers)?
+        var browsers: (any AccountBrowsers)?
+        var tokens: (any AccountTokens)?
+        var calls: (any AccountCalls)?
+        /// What is done with a registration; `nil` for an account with nothing to do.
+        var work: @Sendable (GatewaySession, GatewayConfiguration, AccountName) -> (any RegistrationWork)? = {
+            _, _, _ in
+            nil
+        }
+        /// Erases what is stored of a gateway that an account leaves for good.
+        var erase: @Sendable (_ scope: String) -> Void = { _ in }
+        /// Called before an account is disconnected from its gateway.
+        var beforeDisconnecting: @Sendable (AccountName) async -> Void = { _ in }
+    }
+
+    init(_ host: Host, location: LocationFinder, passwordAsker: (any OneTimePasswordAsker)?) {
+        self.host = host
+        self.location = location
+        self.passwordAsker = passwordAsker
+        store = Gateways(vault: host.vault)
+        hosts = HostList(host.settings.hosts)
+    }
+
+    nonisolated var added: Neighbors {
+        get { neighbors.withLock { $0 } }
+        set { neighbors.withLock { $0 = newValue } }
+    }
+
+    private nonisolated var settings: AgentConfiguration { host.settings }
+    private nonisolated var vault: Vault { host.vault }
+
+    private nonisolated func report(_ event: any ReportedEvent, of account: AccountName = .gateway) {
+        host.report(event, of: account)
+    }
+
     /// Resumes the accounts that the board had when the agent last ran.
     ///
     /// An account whose stored records cannot be used is reported and listed with the reason, and otherwise treated as
@@ -20,11 +72,6 @@ extension Agent {
             report(AccountEvent.configurationUnusable(error))
         }
         do {
-            try await grants.load(from: vault)
-        } catch {
-            report(AccountEvent.configurationUnusable(error))
-        }
-        do {
             try await host.accounts.loadCurrent()
         } catch {
             report(AccountEvent.configurationUnusable(error))
@@ -32,16 +79,16 @@ extension Agent {
         await takeDefaultDocument()
         let names: [AccountName]
         do {
-            names = try await gateways.accounts().keys.compactMap(AccountName.init).sorted()
+            names = try await store.accounts().keys.compactMap(AccountName.init).sorted()
         } catch {
             return report(AccountEvent.configurationUnusable(error))
         }
         for name in names.prefix(AccountRegistry.limit) {
             do {
-                guard let gateway = try await gateways.active(account: name.text) else { continue }
+                guard let gateway = try await store.active(account: name.text) else { continue }
                 await connect(name, to: gateway)
             } catch {
-                accounts.unusable[name] = Explanation(of: error)
+                table.unusable[name] = Explanation(of: error)
                 report(AccountEvent.configurationUnusable(error), of: name)
                 report(AccountEvent.didFailToStart(error), of: name)
             }
@@ -80,11 +127,31 @@ extension Agent {
         return try await session.status()
     }
 
+    /// Makes a configuration that of the default account, unless it has one. The link then registers the board, and
+    /// keeps trying, unless a user has to.
+    ///
+    /// - Parameter more: what is stored in the same commit.
+    /// - Returns: whether it was taken.
+    func takeFirst(_ gateway: GatewayConfiguration, alsoStoring more: [Change]) async throws -> Bool {
+        await host.accounts.change.lock()
+        defer { host.accounts.change.unlock() }
+        guard try await !isEnrolled() else { return false }
+        try await adopt(
+            gateway, as: .gateway, registers: settings.registersByItself, byDocument: nil, alsoStoring: more)
+        killPoint("first-boot-committed")
+        table.passing[.gateway] = .loaded
+        await connect(.gateway, to: gateway)
+        return true
+    }
+
+    /// Whether the default account has a configuration, even one that cannot be used.
+    func isEnrolled() async throws -> Bool { try await store.accounts()[AccountName.gateway.text] != nil }
+
     /// The configuration of an account that is registered at another gateway.
     private func registered(
         _ name: AccountName, elsewhereThan identity: GatewayIdentity
     ) async throws -> GatewayConfiguration? {
-        guard let link = accounts[name]?.link, link.gateway.identity != identity,
+        guard let link = table[name]?.link, link.gateway.identity != identity,
             try await link.session.status().registration == .registered
         else { return nil }
         return link.gateway
@@ -100,13 +167,13 @@ extension Agent {
         await host.accounts.change.lock()
         defer { host.accounts.change.unlock() }
         try await adopt(gateway, as: name, registers: registers, byDocument: document)
-        if let link = accounts[name]?.link, link.gateway == gateway, !link.session.isStopped,
+        if let link = table[name]?.link, link.gateway == gateway, !link.session.isStopped,
             try await link.session.status().registration == .registered
         {
             // Already registered with this configuration: keep the session.
             return link.session
         }
-        accounts.passing[name] = .loaded
+        table.passing[name] = .loaded
         return await connect(name, to: gateway)
     }
 
@@ -117,14 +184,14 @@ extension Agent {
     ) async throws {
         try await host.accounts.checkRoom(for: name, ofKind: Gateways.kind)
         try await checkIsOnlyOne(name) { $0 == gateway.identity }
-        let activate = { @Sendable [gateways] (changes: [Change]) in
-            try await gateways.activate(
+        let activate = { @Sendable [store] (changes: [Change]) in
+            try await store.activate(
                 gateway, as: name.text, registers: registers, byDocument: name == .gateway ? document : nil,
                 alsoStoring: more + changes)
         }
         // What was allowed at the one gateway was not at the other.
-        let isSwitch = try await gateways.accounts()[name.text].map { $0 != gateway.identity } ?? false
-        let previous = isSwitch ? try await endingGrants(at: name, activate) : try await activate([])
+        let isSwitch = try await store.accounts()[name.text].map { $0 != gateway.identity } ?? false
+        let previous = isSwitch ? try await host.accounts.endingGrants(at: name, activate) : try await activate([])
         if name != .gateway, previous != nil {
             report(GatewayEvent.didSwitchGateway(from: previous, to: gateway.identity), of: name)
         }
@@ -134,7 +201,7 @@ extension Agent {
     ///
     /// - Throws: ``AccountError/sameGateway(url:account:)`` if another account is at such a gateway.
     func checkIsOnlyOne(_ name: AccountName, at isSuch: (GatewayIdentity) -> Bool) async throws {
-        for (other, identity) in try await gateways.accounts() where other != name.text && isSuch(identity) {
+        for (other, identity) in try await store.accounts() where other != name.text && isSuch(identity) {
             throw AccountError.sameGateway(url: identity.baseURL, account: AccountName(other) ?? .gateway)
         }
     }
@@ -143,15 +210,15 @@ extension Agent {
     ///
     /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/registered(_:)``, what the vault throws
     func removeAccount(_ name: AccountName, endGrants: @Sendable () async throws -> Void) async throws {
-        guard let gateway = try await gateways.accounts()[name.text] else { throw AccountError.unknown(name) }
-        if let session = accounts[name]?.session, try await session.status().registration != .unregistered {
+        guard let gateway = try await store.accounts()[name.text] else { throw AccountError.unknown(name) }
+        if let session = table[name]?.session, try await session.status().registration != .unregistered {
             throw AccountError.registered(name)
         }
         await disconnect(name)
-        Station.removeMessages(of: gateway.scope, in: configuration.stateDirectory)
+        added.erase(gateway.scope)
         try await endGrants()
-        try await gateways.remove(account: name.text)
-        accounts.unusable[name] = nil
+        try await store.remove(account: name.text)
+        table.unusable[name] = nil
     }
 
     /// The caller must hold ``AccountRegistry/change``.
@@ -161,24 +228,25 @@ extension Agent {
     ) async -> GatewaySession {
         await disconnect(name)
         killPoint("switch-disconnected")
-        var options = configuration.sessionOptions
-        options.isStopped = (try? await gateways.isStopped(at: gateway.identity)) ?? false
+        var options = settings.sessionOptions
+        options.isStopped = (try? await store.isStopped(at: gateway.identity)) ?? false
         if !options.isStopped {
             report(AccountEvent.willStart, of: name)
-            accounts.passing[name] = .willStart
+            table.passing[name] = .willStart
         }
-        defer { if !options.isStopped { accounts.passing[name] = nil } }
+        defer { if !options.isStopped { table.passing[name] = nil } }
         let session = GatewaySession(
-            configuration: gateway, vault: vault, client: client, board: deviceDescription, hosts: hosts,
-            nameCheck: configuration.gateway.nameCheck, renewDays: configuration.gateway.renewDays,
-            flow: configuration.callPrincipal,
-            userDemand: LogInOnDemand.demand(by: prompts, patience: configuration.logInPatience), options: options,
-            whereabouts: location.whereabouts(telephoneNumber: configuration.gateway.telephoneNumber),
+            configuration: gateway, vault: vault, client: host.client, board: host.deviceDescription, hosts: hosts,
+            nameCheck: settings.gateway.nameCheck, renewDays: settings.gateway.renewDays,
+            flow: settings.callPrincipal,
+            userDemand: LogInOnDemand.demand(by: host.prompts, patience: settings.logInPatience), options: options,
+            whereabouts: location.whereabouts(telephoneNumber: settings.gateway.telephoneNumber),
             passwordAsker: passwordAsker,
-            clock: { [time] in time.now })
+            clock: { [time = host.time] in time.now })
         let link = Link(
-            session: session, gateway: gateway, account: name, hasBroker: name == brokerAccount, agent: self)
-        accounts.hold(Account(name: name, link: link), runBy: Task { await link.run() })
+            session: session, gateway: gateway, account: name, work: added.work(session, gateway, name), host: host,
+            erase: added.erase)
+        table.hold(Account(name: name, link: link), runBy: Task { await link.run() })
         if !options.isStopped { report(AccountEvent.didStart, of: name) }
         return session
     }
@@ -187,7 +255,7 @@ extension Agent {
     func close() async {
         await host.accounts.change.lock()
         // Never unlocked: the next lock holder would connect again.
-        for account in accounts.all {
+        for account in table.all {
             let runs = !account.session.isStopped
             if runs { report(AccountEvent.willStop, of: account.name) }
             await disconnect(account.name)
@@ -197,25 +265,18 @@ extension Agent {
 
     /// The caller must hold ``AccountRegistry/change``.
     private func disconnect(_ name: AccountName) async {
-        if name == .gateway { await nearby.stopSharing(by: .agent) }
-        guard let session = accounts[name]?.session, let task = accounts.drop(name) else { return }
+        await added.beforeDisconnecting(name)
+        guard let session = table[name]?.session, let task = table.drop(name) else { return }
         task.cancel()
         await task.value
         // A request or a prompt that still has the session would write records behind the next one's back.
         await session.close()
     }
+}
 
-    // MARK: Lookup
-
-    /// - Throws: ``AgentError/notEnrolled`` for the default account, ``AccountError/unknown(_:)`` for any other
-    func account(_ name: AccountName) throws -> Account {
-        if let account = accounts[name] { return account }
-        throw name == .gateway ? AgentError.notEnrolled : AccountError.unknown(name)
+extension Host {
+    /// As gateways are told when the board registers.
+    fileprivate var deviceDescription: DeviceDescription {
+        DeviceDescription(name: deviceName, model: board.model ?? board.definition.title)
     }
-
-    /// The link that has the board's broker connection, or will have it.
-    var brokerLink: Link? { accounts[brokerAccount]?.link }
-
-    /// The default account's link.
-    var link: Link? { accounts[.gateway]?.link }
 }

@@ -4,23 +4,19 @@ import Groundwork
 import Vault
 
 /// What the agent does with an enrollment that waits for it.
-extension Agent {
+extension FirstBootFeature {
     private static var ledger: RecordName { RecordName(scope: "", name: "enrollments") }
 
-    /// Whether the default account has a configuration, even one that cannot be used.
-    func isEnrolled() async throws -> Bool {
-        try await gateways.accounts()[AccountName.gateway.text] != nil
-    }
-
     func enrollmentLedger() async throws -> EnrollmentLedger {
-        try await vault.record(Self.ledger).map { EnrollmentLedger(parsing: $0.content.exposed()) }
+        try await host.vault.record(Self.ledger).map { EnrollmentLedger(parsing: $0.content.exposed()) }
             ?? EnrollmentLedger()
     }
 
     /// - Throws: `GatewayError`
-    nonisolated func configuration(of content: EnrollmentContent) async throws -> GatewayConfiguration {
+    func configuration(of content: EnrollmentContent) async throws -> GatewayConfiguration {
         try await content.configuration(
-            using: client, nameCheck: configuration.gateway.nameCheck, judgedAt: { [time] in time.now })
+            using: host.client, nameCheck: host.settings.gateway.nameCheck, judgedAt: { [time = host.time] in time.now }
+        )
     }
 
     /// Makes the configuration that of the default account, unless it has one; in the same commit it is noted that the
@@ -28,22 +24,13 @@ extension Agent {
     ///
     /// - Returns: whether it was taken.
     func take(_ gateway: GatewayConfiguration, of waiting: WaitingEnrollment) async throws -> Bool {
-        await host.accounts.change.lock()
-        defer { host.accounts.change.unlock() }
-        guard try await !isEnrolled() else { return false }
-        let note = try await change(noting: waiting, .taken)
-        try await adopt(
-            gateway, as: .gateway, registers: configuration.registersByItself, byDocument: nil, alsoStoring: note)
-        killPoint("first-boot-committed")
-        accounts.passing[.gateway] = .loaded
-        await connect(.gateway, to: gateway)
-        return true
+        try await gateways.takeFirst(gateway, alsoStoring: try await change(noting: waiting, .taken))
     }
 
     /// Notes that an enrollment can never be used, so that it is not tried again. A failure to do so costs one try.
     func remember(_ waiting: WaitingEnrollment, refusedFor error: any Error) async {
         guard let note = try? await change(noting: waiting, .refused(Explanation(of: error).message)) else { return }
-        try? await vault.commit(note)
+        try? await host.vault.commit(note)
     }
 
     /// Codes are not remembered: somebody shows them.
