@@ -27,12 +27,13 @@ func system(_ name: String, apt package: String) -> Target {
 
 /// A room of the house; what it may know is exactly what is listed.
 func room(
-    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil
+    _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, exclude: [String] = [],
+    resources: [Resource]? = nil
 )
     -> Target
 {
     .target(
-        name: name, dependencies: dependencies, path: "Sources/\(name)", exclude: exclude, resources: resources,
+        name: name, dependencies: dependencies, path: "Sources/\(path ?? name)", exclude: exclude, resources: resources,
         swiftSettings: strict)
 }
 
@@ -49,7 +50,7 @@ let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let parsers: [Target.Dependency] = [
     "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices", "Messaging",
-    "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "MPin", "Agent",
+    "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "MPin", "Agent", "AgentCore",
 ]
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
@@ -122,18 +123,35 @@ let package = Package(
         room("LocalAPI", ["Groundwork", "HTTPClient", "CMicroHTTPD"]),
         room("CommandWords", [argumentParser]),
         room(
+            "AgentCore",
+            [
+                "Groundwork", "Settings", "Cryptography", "Storage", "Vault", "HTTPClient", "LocalAPI", "Prompts",
+                "Proximity", "Board", "Connectivity", logging,
+            ]),
+        room(
+            "AgentMPin",
+            ["AgentCore", "Groundwork", "Settings", "Cryptography", "LocalAPI", "Prompts", "Board", "MPin"],
+            path: "Features/MPin"),
+        room(
+            "AgentOAuthServers",
+            [
+                "AgentCore", "Groundwork", "Cryptography", "HTTPClient", "LocalAPI", "Prompts", "Proximity", "OAuth",
+                "OAuthAccounts",
+            ], path: "Features/OAuthServers"),
+        room(
             "Agent",
             [
-                "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
-                "GatewayServices",
-                "MPin", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
+                "AgentCore", "AgentMPin", "AgentOAuthServers",
+                "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
+                "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
                 "Settings", logging,
                 signals,
             ]),
         .executableTarget(
             name: "latchkey",
             dependencies: [
-                "Groundwork", "Settings", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools",
+                "Groundwork", "Settings", "Agent", "AgentCore", "LocalAPI", "HTTPClient", "Board", "Proximity",
+                "CDispatchPools",
                 "CLinux", "CommandWords",
                 "CWipedHeap", argumentParser, logging,
             ],
@@ -187,12 +205,16 @@ let package = Package(
         tests(
             of: "Agent",
             [
-                "Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "OAuth",
-                "Gateway", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
+                "AgentCore", "AgentMPin", "AgentOAuthServers", "Groundwork", "Settings", "Cryptography", "Vault",
+                "Storage",
+                "HTTPClient", "OAuth", "Gateway", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts",
+                "Proximity", "LocalAPI",
                 logging,
                 "TestSupport",
             ]),
-        tests(of: "latchkey", ["TestSupport", "Groundwork", "CommandWords", "LocalAPI", "Agent", argumentParser]),
+        tests(
+            of: "latchkey",
+            ["TestSupport", "Groundwork", "CommandWords", "LocalAPI", "Agent", "AgentCore", argumentParser]),
         tests(
             of: "GatewayLab", ["Groundwork", "Cryptography"],
             exclude: [

@@ -4,6 +4,7 @@ import LocalAPI
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 /// One at a time, as `getgrnam` answers everybody in one place.
 @Suite("Access to the local API by the settings", .serialized)

@@ -12,6 +12,7 @@ import Testing
 import Vault
 
 @testable import Agent
+@testable import AgentCore
 @testable import LocalAPI
 
 /// An agent on a board without parts, unless `configure` names some, not enrolled anywhere, with a vault of its own.
@@ -84,10 +85,10 @@ struct AgentLifeTests {
             #expect(account["name"] == "gateway" && account["registration"] == ["state": "unknown"])
             #expect(account["gateway"]?["url"] == "https://gw.example:8443")
             #expect(account["lastError"]?["code"] == "gateway.configuration-unreadable")
-            #expect(try await agent.host.examinedState().unusableAccount?.name == "gateway")
+            #expect(try await agent.host.examinedState().gateway.unusableAccount?.name == "gateway")
             try await agent.host.accounts.remove(.gateway, force: false)
             #expect(try await agent.host.accounts.reports() == [])
-            #expect(try await agent.host.examinedState().unusableAccount == nil)
+            #expect(try await agent.host.examinedState().gateway.unusableAccount == nil)
         }
     }
 
@@ -134,7 +135,7 @@ struct AgentLifeTests {
             #expect(warnings.contains { $0.contains("development key file") })
             #expect(warnings.contains { $0.contains("no board definition absent") })
             let state = try await agent.host.examinedState()
-            #expect(state.boardFault?.code == "board.definition-absent")
+            #expect(state.board.fault?.code == "board.definition-absent")
             #expect(state.vaultSlot == .developmentFile)
         }
     }

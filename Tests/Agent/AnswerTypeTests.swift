@@ -4,6 +4,7 @@ import LocalAPI
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Expected type of an answer")
 struct AnswerTypeTests {

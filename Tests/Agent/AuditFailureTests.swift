@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import Proximity
 
 @Suite("Consent that cannot be recorded", .timeLimit(.minutes(8)))

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import Proximity
 
 @Suite("The record of who was let in", .timeLimit(.minutes(5)))

@@ -1,10 +1,12 @@
 import Foundation
+import Groundwork
 import Messaging
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 /// A clock that a test sets.
 private final class SetClock: Sendable {
@@ -119,7 +121,7 @@ struct BestKnownTimeTests {
             #expect(time.confirm(by: .kept))
             clock.now += Self.year
             // As a message that comes meanwhile does, which sees the step before.
-            _ = time.messageClock.steps
+            _ = time.watchedClock.steps
             #expect(!time.confirm(by: .kept))
             #expect(BestKnownTime.modified(folder + "/clock") == built + 1000)
             clock.now -= Self.year

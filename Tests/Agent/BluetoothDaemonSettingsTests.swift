@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Settings of bluetoothd")
 struct BluetoothDaemonSettingsTests {

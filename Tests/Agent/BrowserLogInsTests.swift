@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import Gateway
 
 @Suite("Redirect address of a browser's login")

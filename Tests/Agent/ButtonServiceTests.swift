@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import Board
 
 @Suite("The service of the board's button", .timeLimit(.minutes(8)))
@@ -140,7 +141,7 @@ struct ButtonServiceTests {
             let asking = await bench.ask()
             #expect(await bench.hearOfButton() == .buttonFault(.downWhenAsked))
             let state = try await bench.agent.host.examinedState()
-            #expect(state.buttonFault == .downWhenAsked)
+            #expect(state.nearby.buttonFault == .downWhenAsked)
             bench.line.set(active: false)
             #expect(await bench.hearOfButton() == .buttonRecovered)
             #expect(await bench.agent.nearby.desk.pending.count == 1)
@@ -159,7 +160,7 @@ struct ButtonServiceTests {
             }
             #expect(await near.next() == .buttonFault(.missing))
             let state = try await agent.host.examinedState()
-            #expect(state.buttonFault == .missing)
+            #expect(state.nearby.buttonFault == .missing)
         }
     }
 }

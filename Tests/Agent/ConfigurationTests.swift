@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("The agent's settings")
 struct ConfigurationTests {

@@ -4,80 +4,83 @@ import Groundwork
 import Proximity
 
 @testable import Agent
+@testable import AgentCore
 @testable import Board
 
 extension Row {
     /// The checks of sensors, lines and radio, and of who can give consent.
     static let ofBoard: [Row] = [
-        Row(SensorsCheck(), "pass", "all 4 respond") { $0.sensorCount = 4 },
-        Row(SensorsCheck(), "pass", "names none") { $0.sensorCount = 0 },
+        Row(SensorsCheck(), "pass", "all 4 respond") { $0.board.sensorCount = 4 },
+        Row(SensorsCheck(), "pass", "names none") { $0.board.sensorCount = 0 },
         Row(SensorsCheck(), "pass", "3 of 4 respond; the rest is optional") {
-            $0.sensorCount = 4
-            $0.absentSensorCount = 1
+            $0.board.sensorCount = 4
+            $0.board.absentSensorCount = 1
         },
-        Row(SensorsCheck(), "fail", "temperature") { $0.failingSensors = [sensorFailure] },
-        Row(SensorsCheck(), "fail", "and 1 more fail") { $0.failingSensors = [sensorFailure, sensorFailure] },
+        Row(SensorsCheck(), "fail", "temperature") { $0.board.failingSensors = [sensorFailure] },
+        Row(SensorsCheck(), "fail", "and 1 more fail") { $0.board.failingSensors = [sensorFailure, sensorFailure] },
         Row(SensorsCheck(), "fail", "no board definition pi") {
-            $0.boardFault = .definitionAbsent(name: "pi", searched: ["/etc/latchkey/boards"], known: [])
+            $0.board.fault = .definitionAbsent(name: "pi", searched: ["/etc/latchkey/boards"], known: [])
         },
 
         Row(LinesCheck(), "pass", "names no lines") { _ in },
-        Row(LinesCheck(), "pass", "2 lines") { $0.lineCount = 2 },
+        Row(LinesCheck(), "pass", "2 lines") { $0.board.lineCount = 2 },
         Row(LinesCheck(), "warn", "simulated") {
-            $0.lineCount = 2
-            $0.linesAreSimulated = true
+            $0.board.lineCount = 2
+            $0.board.linesAreSimulated = true
         },
         Row(LinesCheck(), "fail", "gpio-sim") {
-            $0.lineCount = 2
-            $0.lineFaults = [.chipAbsent(label: "gpio-sim", present: [])]
+            $0.board.lineCount = 2
+            $0.board.lineFaults = [.chipAbsent(label: "gpio-sim", present: [])]
         },
         Row(LinesCheck(), "skip", "without a board definition") {
-            $0.boardFault = .definitionAbsent(name: "pi", searched: [], known: [])
+            $0.board.fault = .definitionAbsent(name: "pi", searched: [], known: [])
         },
 
         Row(BluetoothCheck(), "skip", "nothing in the settings needs one") { _ in },
-        Row(BluetoothCheck(), "pass", "hci0 through kernel") { $0.adapter = adapter(nil) },
+        Row(BluetoothCheck(), "pass", "hci0 through kernel") { $0.nearby.adapter = adapter(nil) },
         Row(BluetoothCheck(), "warn", "bonded keyboard") {
-            $0.adapter = AdapterStatus(transport: .bluez, adapter: "hci0", isPowered: true)
-            ($0.requiresEncryption, $0.takesKeyboards) = (true, true)
+            $0.nearby.adapter = AdapterStatus(transport: .bluez, adapter: "hci0", isPowered: true)
+            ($0.nearby.requiresEncryption, $0.nearby.takesKeyboards) = (true, true)
         },
         Row(BluetoothCheck(), "pass", "hci0 through bluez") {
-            $0.adapter = AdapterStatus(transport: .bluez, adapter: "hci0", isPowered: true)
-            $0.requiresEncryption = true
+            $0.nearby.adapter = AdapterStatus(transport: .bluez, adapter: "hci0", isPowered: true)
+            $0.nearby.requiresEncryption = true
         },
-        Row(BluetoothCheck(), "warn", "there is no Bluetooth adapter") { $0.adapter = adapter(.noAdapter(name: "")) },
+        Row(BluetoothCheck(), "warn", "there is no Bluetooth adapter") {
+            $0.nearby.adapter = adapter(.noAdapter(name: ""))
+        },
         Row(BluetoothCheck(), "fail", "there is no Bluetooth adapter") {
-            $0.adapter = adapter(.noAdapter(name: ""))
-            $0.sharing = .always
+            $0.nearby.adapter = adapter(.noAdapter(name: ""))
+            $0.nearby.sharing = .always
         },
         Row(BluetoothCheck(), "fail", "blocked by rfkill") {
-            $0.adapter = adapter(.blocked(adapter: "hci0", hard: false))
-            $0.sharing = .button
+            $0.nearby.adapter = adapter(.blocked(adapter: "hci0", hard: false))
+            $0.nearby.sharing = .button
         },
         Row(BluetoothCheck(), "fail", "no permission") {
-            $0.adapter = adapter(.noPermission(operation: "advertise"))
-            $0.sharing = .always
+            $0.nearby.adapter = adapter(.noPermission(operation: "advertise"))
+            $0.nearby.sharing = .always
         },
         Row(BluetoothCheck(), "fail", "does not support Low Energy") {
-            $0.adapter = adapter(.noLowEnergy(adapter: "hci0"))
-            $0.sharing = .always
+            $0.nearby.adapter = adapter(.noLowEnergy(adapter: "hci0"))
+            $0.nearby.sharing = .always
         },
 
         Row(ConsentCheck(), "pass", "button") {
-            $0.hasButton = true
-            $0.sharing = .always
+            $0.nearby.hasButton = true
+            $0.nearby.sharing = .always
         },
         Row(ConsentCheck(), "warn", "it is stuck") {
-            $0.hasButton = true
-            $0.buttonFault = .stuck
+            $0.nearby.hasButton = true
+            $0.nearby.buttonFault = .stuck
         },
         Row(ConsentCheck(), "warn", "it is not there") {
-            $0.hasButton = true
-            $0.buttonFault = .missing
+            $0.nearby.hasButton = true
+            $0.nearby.buttonFault = .missing
         },
         Row(ConsentCheck(), "pass", "latchkey consent") { _ in },
-        Row(ConsentCheck(), "warn", "no button") { $0.sharing = .always },
-        Row(ConsentCheck(), "fail", "has none") { $0.sharing = .button },
+        Row(ConsentCheck(), "warn", "no button") { $0.nearby.sharing = .always },
+        Row(ConsentCheck(), "fail", "has none") { $0.nearby.sharing = .button },
 
         Row(MetricsListenerCheck(), "skip", "no address") { _ in },
         Row(MetricsListenerCheck(), "skip", "once the agent has started") {

@@ -10,6 +10,9 @@ import Testing
 import Vault
 
 @testable import Agent
+@testable import AgentCore
+@testable import AgentMPin
+@testable import AgentOAuthServers
 
 /// One look at an agent, and what one check must say of it.
 struct Row: Sendable, CustomTestStringConvertible {
@@ -22,7 +25,7 @@ struct Row: Sendable, CustomTestStringConvertible {
         self.check = check
         self.verdict = verdict
         self.says = says
-        var state = AgentState(now: Date(timeIntervalSince1970: 1_800_000_000), clockIsPlausible: true, renewDays: 30)
+        var state = AgentState(now: Date(timeIntervalSince1970: 1_800_000_000), clockIsPlausible: true)
         change(&state)
         self.state = state
     }
@@ -72,7 +75,7 @@ extension Row {
         },
         Row(GatewayCheck(), "warn", "the gateway part is stopped") { $0.found[GatewayCheck.stopped] = true },
         Row(BrokerCheck(), "skip", "the gateway part is stopped") {
-            $0.broker = .init(address: "gw.example:8883", isConnected: false, lastError: nil)
+            $0.messages.broker = .init(address: "gw.example:8883", isConnected: false, lastError: nil)
             $0.found[BrokerCheck.stopped] = true
         },
 
@@ -107,7 +110,7 @@ extension Row {
         },
         Row(NetworkCheck(), "fail", "no network") { $0.network = .none },
         Row(NetworkCheck(), "pass", "the gateway is on this machine") {
-            ($0.network, $0.gatewayHost) = (.none, "127.0.0.1")
+            ($0.network, $0.gateway.host) = (.none, "127.0.0.1")
         },
         Row(NetworkCheck(), "skip", "not watched: REASON") {
             $0.network = .unknown(.notWatched(reason: "REASON"))
@@ -120,69 +123,71 @@ extension Row {
 
         Row(NameResolutionCheck(), "skip", "no gateway") { _ in },
         Row(NameResolutionCheck(), "pass", "gw.example is found") {
-            $0.gatewayHost = "gw.example"
-            $0.probe = .success(200)
+            $0.gateway.host = "gw.example"
+            $0.gateway.probe = .success(200)
         },
         Row(NameResolutionCheck(), "fail", "gw.example has no address") {
-            $0.gatewayHost = "gw.example"
-            $0.probe = .failure(.cannotResolve(host: "gw.example"))
+            $0.gateway.host = "gw.example"
+            $0.gateway.probe = .failure(.cannotResolve(host: "gw.example"))
         },
 
         Row(GatewayCheck(), "warn", "not enrolled") { _ in },
         Row(GatewayCheck(), "pass", "answers") {
-            $0.gatewayHost = "gw.example"
-            $0.probe = .success(200)
+            $0.gateway.host = "gw.example"
+            $0.gateway.probe = .success(200)
         },
         Row(GatewayCheck(), "warn", "status 503") {
-            $0.gatewayHost = "gw.example"
-            $0.probe = .success(503)
+            $0.gateway.host = "gw.example"
+            $0.gateway.probe = .success(503)
         },
         Row(GatewayCheck(), "fail", "cannot connect") {
-            $0.gatewayHost = "gw.example"
-            $0.probe = .failure(.cannotConnect(host: "gw.example", port: 8443, reason: "refused"))
+            $0.gateway.host = "gw.example"
+            $0.gateway.probe = .failure(.cannotConnect(host: "gw.example", port: 8443, reason: "refused"))
         },
         Row(GatewayCheck(), "pass", "reached") {
-            $0.gatewayHost = "gw.example"
-            $0.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch))
+            $0.gateway.host = "gw.example"
+            $0.gateway.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch))
         },
 
-        Row(ServerKeyCheck(), "pass", "the gateway's key is the one") { $0.probe = .success(404) },
-        Row(ServerKeyCheck(), "skip", "not reached") { $0.probe = .failure(.cannotResolve(host: "gw.example")) },
+        Row(ServerKeyCheck(), "pass", "the gateway's key is the one") { $0.gateway.probe = .success(404) },
+        Row(ServerKeyCheck(), "skip", "not reached") {
+            $0.gateway.probe = .failure(.cannotResolve(host: "gw.example"))
+        },
         Row(ServerKeyCheck(), "fail", "not trusted") {
-            $0.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch))
+            $0.gateway.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch))
         },
 
         Row(DeviceCertificateDates(), "skip", "no certificate") { _ in },
-        Row(DeviceCertificateDates(), "pass", "30 days left") { $0.certificateEnd = days(30.5, after: $0.now) },
-        Row(DeviceCertificateDates(), "warn", "29 days left") { $0.certificateEnd = days(29.5, after: $0.now) },
+        Row(DeviceCertificateDates(), "pass", "30 days left") { $0.gateway.certificateEnd = days(30.5, after: $0.now) },
+        Row(DeviceCertificateDates(), "warn", "29 days left") { $0.gateway.certificateEnd = days(29.5, after: $0.now) },
         Row(DeviceCertificateDates(), "pass", "29 days left") {
-            $0.certificateEnd = days(29.5, after: $0.now)
-            $0.renewDays = 14
+            $0.gateway.certificateEnd = days(29.5, after: $0.now)
+            $0.gateway.renewDays = 14
         },
-        Row(DeviceCertificateDates(), "fail", "ended") { $0.certificateEnd = days(-0.1, after: $0.now) },
+        Row(DeviceCertificateDates(), "fail", "ended") { $0.gateway.certificateEnd = days(-0.1, after: $0.now) },
 
         Row(AccountsCheck(), "skip", "none beside the default one is at a gateway") { _ in },
         Row(AccountsCheck(), "fail", "what is stored of plant3 cannot be used: ") {
-            $0.otherAccounts = [account(endsIn: 30, after: $0.now)]
-            $0.unusableAccount = ("plant3", Explanation(of: GatewayError.noGrantApplies))
+            $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now)]
+            $0.gateway.unusableAccount = ("plant3", Explanation(of: GatewayError.noGrantApplies))
         },
         Row(AccountsCheck(), "pass", "plant2 is registered") {
-            $0.otherAccounts = [account(endsIn: 30, after: $0.now)]
+            $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now)]
         },
         Row(AccountsCheck(), "pass", "all 2 at gateways beside") {
-            $0.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: 30, after: $0.now)]
+            $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: 30, after: $0.now)]
         },
         Row(AccountsCheck(), "warn", "plant2 is not registered") {
-            $0.otherAccounts = [.init(name: "plant2", registration: .unregistered)]
+            $0.gateway.otherAccounts = [.init(name: "plant2", registration: .unregistered)]
         },
         Row(AccountsCheck(), "warn", "plant2 awaits activation") {
-            $0.otherAccounts = [.init(name: "plant2", registration: .pending)]
+            $0.gateway.otherAccounts = [.init(name: "plant2", registration: .pending)]
         },
         Row(AccountsCheck(), "warn", "plant2: ") {
-            $0.otherAccounts = [account(endsIn: 30, after: $0.now, .noGrantApplies)]
+            $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now, .noGrantApplies)]
         },
         Row(AccountsCheck(), "fail", "the certificate of plant2 ended") {
-            $0.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: -0.1, after: $0.now)]
+            $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: -0.1, after: $0.now)]
         },
 
         Row(MPinCheck(), "skip", "there is no M-Pin back end") { _ in },
@@ -215,41 +220,45 @@ extension Row {
         },
 
         Row(BrokerCheck(), "skip", "none before") { _ in },
-        Row(BrokerCheck(), "pass", "connected to b:8883") { $0.broker = .init(address: "b:8883", isConnected: true) },
+        Row(BrokerCheck(), "pass", "connected to b:8883") {
+            $0.messages.broker = .init(address: "b:8883", isConnected: true)
+        },
         Row(BrokerCheck(), "pass", "it has reported 2 errors, the last: may not publish") {
-            $0.broker = .init(
+            $0.messages.broker = .init(
                 address: "b:8883", isConnected: true, reports: 2,
                 lastReport: BrokerReport(topic: "t/error", text: "may not publish", time: $0.now))
         },
         Row(BrokerCheck(), "warn", "messages for inboxes wait") {
-            $0.broker = .init(
+            $0.messages.broker = .init(
                 address: "b:8883", isConnected: true, inboxFault: .inboxUnusable(.full(path: "/s/inbox.db")))
         },
         Row(BrokerCheck(), "warn", "not connected to b:8883 yet") {
-            $0.broker = .init(address: "b:8883", isConnected: false)
+            $0.messages.broker = .init(address: "b:8883", isConnected: false)
         },
         Row(BrokerCheck(), "fail", "refuses") {
-            $0.broker = .init(
+            $0.messages.broker = .init(
                 address: "b:8883", isConnected: false,
                 lastError: MessagingError.refused(BrokerAddress(host: "b", port: 8883), .notAuthorized))
         },
 
         Row(OutboxCheck(), "skip", "none before") { _ in },
         Row(OutboxCheck(), "fail", "the disk is full") {
-            $0.outboxFault = .outboxUnusable(.full(path: "/s/outbox.db"))
+            $0.messages.outboxFault = .outboxUnusable(.full(path: "/s/outbox.db"))
         },
-        Row(OutboxCheck(), "pass", "3 messages wait") { $0.outbox = .init(depth: 3, dropped: 0, oldestAge: 3599) },
+        Row(OutboxCheck(), "pass", "3 messages wait") {
+            $0.messages.outbox = .init(depth: 3, dropped: 0, oldestAge: 3599)
+        },
         Row(OutboxCheck(), "warn", "the oldest for 60 minutes") {
-            $0.outbox = .init(depth: 3, dropped: 0, oldestAge: 3600)
+            $0.messages.outbox = .init(depth: 3, dropped: 0, oldestAge: 3600)
         },
-        Row(OutboxCheck(), "warn", "2 messages were dropped") { $0.outbox = .init(depth: 0, dropped: 2) },
+        Row(OutboxCheck(), "warn", "2 messages were dropped") { $0.messages.outbox = .init(depth: 0, dropped: 2) },
     ]
 
     private static func days(_ days: Double, after now: Date) -> Date { now + days * 86_400 }
 
     private static func account(
         endsIn days: Double, after now: Date, _ error: GatewayError? = nil
-    ) -> AgentState.OtherAccount {
+    ) -> GatewayFindings.OtherAccount {
         .init(
             name: "plant2", registration: .registered, certificateEnd: Self.days(days, after: now), lastError: error)
     }

@@ -5,6 +5,7 @@ import Testing
 import Vault
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Health checks of the doctor")
 struct DoctorTests {
@@ -39,9 +40,9 @@ struct DoctorTests {
             (true, true, "pass"), (true, false, "warn"), (false, true, "fail"),
         ])
     func answer(clock: Bool, vault: Bool, worst: String) throws {
-        var state = AgentState(now: Date(timeIntervalSince1970: 0), clockIsPlausible: clock, renewDays: 30)
-        state.gatewayHost = "gw.example"
-        state.probe = .success(200)
+        var state = AgentState(now: Date(timeIntervalSince1970: 0), clockIsPlausible: clock)
+        state.gateway.host = "gw.example"
+        state.gateway.probe = .success(200)
         state.vaultSlot = vault ? .systemdCredential : .developmentFile
         let answer = Doctor.examine(state, by: Self.checks)
         #expect(answer["worst"]?.string == worst)

@@ -3,6 +3,7 @@ import Groundwork
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 /// The error numbers of the protocol's public clients (MAG 8.6, 9.5, 11.2 and 13.4), each with what this board says in
 /// its place: docs/protocols/error-numbers.md.

@@ -7,6 +7,7 @@ import Messaging
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Events of the agent")
 struct EventTests {

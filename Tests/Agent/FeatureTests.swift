@@ -9,6 +9,7 @@ import Testing
 import Vault
 
 @testable import Agent
+@testable import AgentCore
 
 /// A client of a server with these routes, for as long as `body` runs.
 private func withClient(of router: Router, in folder: String, _ body: (LocalClient) async throws -> Void) async throws {

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Codes shown to a board that is not enrolled", .timeLimit(.minutes(5)))
 struct FirstBootScanTests {

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("An enrollment that waits for the agent")
 struct EnrollmentContentTests {

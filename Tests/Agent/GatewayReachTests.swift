@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Reach of the gateway")
 struct GatewayReachTests {
@@ -49,7 +50,8 @@ struct GatewayReachTests {
         let watch = NetworkWatch()
         #expect(!watch.isCutOff(from: "gateway.example"), "before it is known")
         #expect(watch.leastDelay(to: "localhost") == .zero)
-        #expect(watch.isNew(.notReachable))
-        #expect(!watch.isNew(.notReachable))
+        let last = LastReach()
+        #expect(last.isNew(.notReachable))
+        #expect(!last.isNew(.notReachable))
     }
 }

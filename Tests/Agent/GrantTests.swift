@@ -4,6 +4,7 @@ import HTTPClient
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import LocalAPI
 
 @Suite("Grants of programs")

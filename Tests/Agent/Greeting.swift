@@ -4,6 +4,7 @@ import Settings
 import Synchronization
 
 @testable import Agent
+@testable import AgentCore
 
 /// Greets whoever asks, and counts them.
 final class Greeting: Feature {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import LocalAPI
 
 @Suite("The trust of a host", .timeLimit(.minutes(5)))

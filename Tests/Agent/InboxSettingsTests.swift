@@ -4,6 +4,7 @@ import Settings
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Settings of inboxes and actions")
 struct InboxSettingsTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import Vault
 
 /// One look at a machine whose agent does not answer, and what one check must say of it; `nil`: nothing.
@@ -127,9 +128,11 @@ struct InstallationDoctorTests {
         InstallationRow(StateDirectoryCheck(), nil, "no settings") { $0.settings = nil },
     ]
 
-    private static let state = AgentState(
-        now: Date(timeIntervalSince1970: 0), clockIsPlausible: false, clockFile: "/s/clock", renewDays: 30,
-        diskTrouble: "it is full")
+    private static var state: AgentState {
+        var state = AgentState(now: Date(timeIntervalSince1970: 0), clockIsPlausible: false)
+        (state.clockFile, state.diskTrouble) = ("/s/clock", "it is full")
+        return state
+    }
 
     private static func slot(_ kind: Slot.Kind, isDamaged: Bool = false) -> Slot {
         Slot(id: 1, kind: kind, created: Date(timeIntervalSince1970: 0), isDamaged: isDamaged)

@@ -3,6 +3,8 @@ import Prompts
 import Testing
 
 @testable import Agent
+@testable import AgentCore
+@testable import AgentMPin
 @testable import Board
 
 @Suite("The keypad", .timeLimit(.minutes(5)))

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Questions for the board's location", .timeLimit(.minutes(5)))
 struct LocationFinderTests {

@@ -4,6 +4,7 @@ import Messaging
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Templates of the broker's login")
 struct LogInTemplateTests {

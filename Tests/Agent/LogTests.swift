@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 /// An entry of the journal's native protocol, taken apart as journald does (systemd, "Native Journal Protocol").
 private func fields(of datagram: [UInt8]) throws -> [String: [UInt8]] {

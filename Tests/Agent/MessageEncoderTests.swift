@@ -4,6 +4,7 @@ import Messaging
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import LocalAPI
 
 @Suite("Messages as events")

@@ -5,6 +5,7 @@ import Settings
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import Board
 @testable import Messaging
 

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Brokers in the settings")
 struct NamedBrokerSettingsTests {

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 @testable import Gateway
 
 @Suite("Letting devices nearby in", .timeLimit(.minutes(8)))

@@ -10,6 +10,7 @@ import TestSupport
 import Vault
 
 @testable import Agent
+@testable import AgentCore
 @testable import Gateway
 
 /// Proximity log-in of a board whose radio does as the test says, and the session of its user.

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Sharing with devices nearby", .timeLimit(.minutes(8)))
 struct NearbySharingTests {

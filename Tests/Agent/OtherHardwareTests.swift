@@ -10,6 +10,7 @@ import Testing
 import Vault
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("An identity on other hardware", .timeLimit(.minutes(5)))
 struct OtherHardwareTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("The agent's newest log entries", .timeLimit(.minutes(5)))
 struct RecentLogTests {

@@ -2,6 +2,7 @@ import Groundwork
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Bodies of requests")
 struct RequestBodyTests {

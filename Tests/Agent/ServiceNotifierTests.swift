@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Service notifications to systemd", .timeLimit(.minutes(5)))
 struct ServiceNotifierTests {

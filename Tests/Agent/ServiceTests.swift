@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Services of the agent", .timeLimit(.minutes(5)))
 struct ServiceTests {

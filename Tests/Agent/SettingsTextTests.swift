@@ -3,6 +3,7 @@ import Settings
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("A change of one value in the text of the settings")
 struct SettingsTextTests {

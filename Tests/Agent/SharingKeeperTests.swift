@@ -7,6 +7,7 @@ import Proximity
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Keeper of sharing")
 struct SharingKeeperTests {

@@ -1,6 +1,8 @@
 import Agent
 import Testing
 
+@testable import AgentCore
+
 @Suite("A command of the shell")
 struct ShellCommandTests {
     @Test("a shell command gives what it prints, up to a limit, whatever its exit status")

@@ -6,6 +6,7 @@ import Proximity
 import Testing
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Troubles that stand")
 struct TroublesTests {

@@ -4,6 +4,7 @@ import Testing
 import Vault
 
 @testable import Agent
+@testable import AgentCore
 
 @Suite("Keys that open the vault", .timeLimit(.minutes(5)))
 struct VaultKeysTests {

@@ -22,18 +22,30 @@ private let allowed: [String: Set<String>] = [
     "Prompts": ["Groundwork", "Cryptography"],
     "Proximity": ["Groundwork", "Bluetooth", "Prompts"],
     "LocalAPI": ["Groundwork", "HTTPClient"],
+    "AgentCore": [
+        "Groundwork", "Settings", "Cryptography", "Storage", "Vault", "HTTPClient", "LocalAPI", "Prompts", "Proximity",
+        "Board", "Connectivity",
+    ],
+    "AgentMPin": ["AgentCore", "Groundwork", "Settings", "Cryptography", "LocalAPI", "Prompts", "Board", "MPin"],
+    "AgentOAuthServers": [
+        "AgentCore", "Groundwork", "Cryptography", "HTTPClient", "LocalAPI", "Prompts", "Proximity", "OAuth",
+        "OAuthAccounts",
+    ],
     "Agent": [
-        "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
-        "GatewayServices", "MPin", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity",
+        "AgentCore", "AgentMPin", "AgentOAuthServers", "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient",
+        "OAuth", "Gateway", "GatewayServices", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity",
         "LocalAPI", "Settings",
     ],
     "CommandWords": [],
     "latchkey": [
-        "Groundwork", "Settings", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent", "CommandWords",
+        "Groundwork", "Settings", "HTTPClient", "Board", "Proximity", "LocalAPI", "AgentCore", "Agent", "CommandWords",
     ],
     "GatewayLab": ["Groundwork", "Cryptography"],
     "latchkey-lab": ["Groundwork", "GatewayLab", "CommandWords"],
 ]
+
+/// Where rooms are whose folders are not named after them.
+private let folders = ["AgentMPin": "Features/MPin", "AgentOAuthServers": "Features/OAuthServers"]
 
 /// The only rooms that may name a library.
 private let owners: [String: Set<String>] = [
@@ -96,6 +108,37 @@ struct ArrowTests {
         }
     }
 
+    @Test("nothing extends the agent, which is the list of its features and its life")
+    func features() throws {
+        for file in try sources() {
+            #expect(try !text(of: file).contains(/(?m)^extension Agent\b/), "\(file) extends the agent")
+        }
+    }
+
+    /// A system is known in its room, in its feature and in its commands, and named where features and rooms are listed.
+    @Test(
+        "no file outside its folders names a system",
+        arguments: [
+            ("MPin", ["MPin/", "Features/MPin/", "latchkey/Commands/MPin/", "GatewayLab/MPin/"]),
+            ("OAuthAccounts", ["OAuthAccounts/", "Features/OAuthServers/"]),
+        ])
+    func systems(name: String, folders: [String]) throws {
+        let named = try Regex("\\b(Agent)?\(name)\\b")
+        for file in try sources() where !folders.contains(where: file.hasPrefix) {
+            #expect(try !text(of: file).contains(named), "\(file) names \(name)")
+        }
+    }
+
+    private func sources() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: root.path + "/Sources").filter {
+            $0.hasSuffix(".swift") && $0 != "Agent/Features/Features.swift"
+        }
+    }
+
+    private func text(of file: String) throws -> String {
+        try String(contentsOf: root.appending(path: "Sources/\(file)"), encoding: .utf8)
+    }
+
     @Test("the agent never imports all of Foundation, which would bring 45 MB of ICU")
     func foundation() throws {
         for room in allowed.keys where !["GatewayLab", "latchkey-lab"].contains(room) {
@@ -118,7 +161,7 @@ struct ArrowTests {
     }
 
     private func imports(of room: String) throws -> [(file: String, module: String)] {
-        let folder = root.appending(path: "Sources/\(room)")
+        let folder = root.appending(path: "Sources/\(folders[room] ?? room)")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
         #expect(!files.isEmpty)
         return try files.flatMap { file in

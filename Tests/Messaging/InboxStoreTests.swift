@@ -22,7 +22,7 @@ struct InboxStoreTests {
     }
 
     func open(
-        _ policies: [InboxPolicy], owner: String = "device", clock: MessageClock = MessageClock()
+        _ policies: [InboxPolicy], owner: String = "device", clock: WatchedClock = WatchedClock()
     ) async throws -> InboxStore {
         try await InboxStore.open(at: bench.path("inbox.db"), owner: owner, policies: policies, clock: clock)
     }

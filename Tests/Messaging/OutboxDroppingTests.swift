@@ -15,7 +15,7 @@ struct OutboxDroppingTests {
     }
 
     private func open(
-        _ policy: OutboxPolicy = OutboxPolicy(), clock: MessageClock = MessageClock()
+        _ policy: OutboxPolicy = OutboxPolicy(), clock: WatchedClock = WatchedClock()
     ) async throws -> Outbox {
         try await Outbox.open(at: bench.path("outbox.db"), policy: policy, durability: .disk, clock: clock)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Groundwork
 import Testing
 
 @testable import Messaging

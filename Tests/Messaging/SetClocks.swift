@@ -1,4 +1,5 @@
 import Foundation
+import Groundwork
 import Synchronization
 
 @testable import Messaging
@@ -12,16 +13,16 @@ final class SetClocks: Sendable {
         now = Mutex((date, 0))
         guard isSettled else { return }
         clock.confirm()
-        pass(MessageClock.settling)
+        pass(WatchedClock.settling)
     }
 
     /// The clock of the agent, of which there is one.
-    private let made = Mutex<MessageClock?>(nil)
-    var clock: MessageClock {
+    private let made = Mutex<WatchedClock?>(nil)
+    var clock: WatchedClock {
         made.withLock { made in
             let clock =
                 made
-                ?? MessageClock(
+                ?? WatchedClock(
                     system: { [self] in now.withLock { $0.date } }, steady: { [self] in now.withLock { $0.steady } })
             made = clock
             return clock

@@ -1,4 +1,5 @@
 import Agent
+import AgentCore
 import CommandWords
 import Foundation
 import Groundwork

@@ -1,4 +1,5 @@
 import Agent
+import AgentCore
 import Foundation
 import Groundwork
 import LocalAPI

@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import LocalAPI
 

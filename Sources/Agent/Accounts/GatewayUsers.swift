@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import Gateway
 import Groundwork
@@ -57,7 +58,7 @@ struct GatewayUsers: AccountUsers {
         let session = try await session(name)
         let user = try await session.user()?.userName
         try await session.logOut(
-            force: force ?? !host.settings[UsersFeature.keepUserOnError], allPrograms: allPrograms)
+            force: force ?? !host.settings[LoginSettings.keepUserOnError], allPrograms: allPrograms)
         return ["loggedIn": false, "userName": user.map(JSON.string) ?? .null]
     }
 

@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import Gateway
 import Groundwork

@@ -1,8 +1,9 @@
+import AgentCore
 import Gateway
 import Groundwork
 import LocalAPI
 
-/// Whether what talks to a gateway runs: the states of the protocol's public clients (MAG 13.1), for one account.
+/// Whether what talks to a gateway runs: the states of the protocol's package clients (MAG 13.1), for one account.
 enum StartState: String, CaseIterable {
     /// The account has no configuration.
     case notConfigured = "not-configured"

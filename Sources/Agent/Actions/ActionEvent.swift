@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 
 /// Something that happened to an action.

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 
 /// How the command of an action ended, as its runner says in one JSON object.

@@ -1,3 +1,4 @@
+import AgentCore
 import Glibc
 import Groundwork
 import Settings
@@ -7,14 +8,14 @@ import Settings
 ///
 /// The agent has keys and tokens in memory, and may start nothing itself. It sends a name and a message; which command
 /// the name stands for, the runner reads from the settings.
-public enum ActionRunner {
+package enum ActionRunner {
     /// How long the agent may take to send its request.
     private static let patience = timeval(tv_sec: 10, tv_usec: 0)
 
     /// Serves the connection on standard input.
     ///
     /// - Parameter settings: the path of the settings file; `nil` for the usual one.
-    public static func serve(settings: String?) {
+    package static func serve(settings: String?) {
         // Kept apart from the descriptors that the command has.
         let caller = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
         var patience = Self.patience

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 import Settings
 
@@ -45,5 +46,12 @@ struct ActionSettings: Sendable, Equatable {
         }
         root.adopt(faults)
         return actions
+    }
+}
+
+extension AgentConfiguration {
+    var actions: [ActionSettings] {
+        get { self[TypedList<ActionSettings>.self].all }
+        set { self[TypedList<ActionSettings>.self].all = newValue }
     }
 }

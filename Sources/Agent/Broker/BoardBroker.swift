@@ -1,3 +1,4 @@
+import AgentCore
 import Board
 import Gateway
 import Groundwork
@@ -15,6 +16,7 @@ final class BoardBroker: Sendable {
         self.host = host
         self.gateways = gateways
         account = AccountName(host.settings.broker.account) ?? .gateway
+        host.accounts.install(broker: account)
         gateways.added.work = { [host, account] session, gateway, name in
             guard name == account else { return nil }
             return StationKeeper(session: session, gateway: gateway, account: name, host: host)

@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import Glibc
 import Groundwork
@@ -10,7 +11,7 @@ extension InboxStore {
     /// - Throws: `MessagingError` if the file cannot be opened, or a filter is not valid.
     static func open(
         ofScope scope: String, owner: String, topics: TopicNamespace, settings: AgentConfiguration,
-        clock: MessageClock
+        clock: WatchedClock
     ) async throws -> InboxStore? {
         let path = "\(settings.stateDirectory)/\(Station.inboxName(scope))"
         guard !settings.allInboxes.isEmpty || access(path, F_OK) == 0 else { return nil }
@@ -44,7 +45,7 @@ extension StationKeeper {
         let path = "\(host.settings.stateDirectory)/\(Station.inboxName(gateway.identity.scope))"
         let inboxes = try await InboxStore.open(
             at: path, owner: station.topics.deviceID, policies: [],
-            clock: host.time.messageClock)
+            clock: host.time.watchedClock)
         guard let now = self.station, now.messenger === station.messenger, now.inboxes == nil else {
             // Another caller was quicker, or the station has ended.
             await inboxes.close()

@@ -1,3 +1,5 @@
+import AgentCore
+
 /// A part of the broker's login as the settings have it: names in braces stand for what only the registration knows.
 ///
 /// The protocol says how a user logs in to the broker, and not how a board without one does (MAG 9.1).

@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import Groundwork
 import Messaging
@@ -161,5 +162,12 @@ struct NamedBrokerSettings: Sendable, Equatable {
             throw .passwordUnreadable(path: passwordFile, reason: "it holds no password")
         }
         return SecretBytes(secret)
+    }
+}
+
+extension AgentConfiguration {
+    var brokers: [NamedBrokerSettings] {
+        get { self[TypedList<NamedBrokerSettings>.self].all }
+        set { self[TypedList<NamedBrokerSettings>.self].all = newValue }
     }
 }

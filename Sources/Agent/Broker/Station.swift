@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import Gateway
 import Groundwork
@@ -32,7 +33,7 @@ struct Station: Sendable {
     /// - Throws: `MessagingError` if the outbox cannot be opened, or a topic of the settings is not valid.
     init(
         device: String, session: GatewaySession, gateway: GatewayConfiguration, settings: AgentConfiguration,
-        network: NetworkWatch, clock: MessageClock, outboxIsSuspect: Bool = false
+        network: NetworkWatch, clock: WatchedClock, outboxIsSuspect: Bool = false
     ) async throws {
         topics = try TopicNamespace(
             prefix: gateway.identity.prefix, version: settings.broker.topicVersion, deviceID: device)

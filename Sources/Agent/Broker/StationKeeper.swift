@@ -1,3 +1,4 @@
+import AgentCore
 import Board
 import FoundationEssentials
 import Gateway
@@ -54,7 +55,7 @@ final actor StationKeeper: RegistrationWork {
         defer { letGo() }
         let station = try await Station(
             device: device, session: session, gateway: gateway, settings: host.settings, network: host.network,
-            clock: host.time.messageClock, outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
+            clock: host.time.watchedClock, outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
         outboxFault = nil
         self.station = station
         isReady()

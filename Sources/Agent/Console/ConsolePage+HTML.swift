@@ -1,3 +1,5 @@
+import AgentCore
+
 extension ConsolePage {
     static let head = #"""
         <!DOCTYPE html>

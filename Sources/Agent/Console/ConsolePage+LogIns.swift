@@ -1,3 +1,5 @@
+import AgentCore
+
 extension ConsolePage {
     /// Every way to log in, and where browsers are led to at the end of one.
     static let logIns = #"""

@@ -1,3 +1,5 @@
+import AgentCore
+
 extension ConsolePage {
     /// Accounts, sessions, sharing; and what starts the page.
     static let people = #"""
@@ -19,9 +21,8 @@ extension ConsolePage {
           if (!accounts.length) {
             $("accounts").append(el("li", { className: "quiet", textContent: "None: enroll the board first." }));
           }
-          showMPin(accounts);
-          // Users of an M-Pin back end have no session on this board.
-          const own = accounts.filter(account => account.kind !== "mpin");
+          for (const [kind, show] of accountViews) show(accounts.filter(account => account.kind === kind));
+          const own = accounts.filter(account => !accountViews.has(account.kind));
           showSessions(own);
           offerAccounts(own);
         }

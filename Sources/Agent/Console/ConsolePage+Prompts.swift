@@ -1,3 +1,5 @@
+import AgentCore
+
 extension ConsolePage {
     /// The questions that wait, each with the form that its kind needs.
     static let prompts = #"""

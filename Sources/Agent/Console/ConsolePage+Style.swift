@@ -1,3 +1,5 @@
+import AgentCore
+
 extension ConsolePage {
     /// Colors by name, so that a style sheet of the settings can change them all.
     static let css = #"""

@@ -1,6 +1,12 @@
+import AgentCore
+
 extension ConsolePage {
     /// State, sensors, messages, health and log.
     static let views = #"""
+        // Kinds of accounts with a part of the page of their own, and what shows those of a kind.
+        const accountViews = new Map();
+        function addAccountView(kind, show) { accountViews.set(kind, show); }
+
         function fact(list, name, value, className = "") {
           if (value === undefined || value === null || value === "") return;
           list.append(el("dt", { textContent: name }), el("dd", { textContent: value, className }));

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 import LocalAPI
 
@@ -9,13 +10,16 @@ enum ConsolePage {
 
     /// - Throws: ``ConfigurationError/unreadable(path:reason:)`` if the settings name a style sheet that cannot be
     ///   read.
-    static func files(_ configuration: AgentConfiguration) throws(ConfigurationError) -> [ConsoleFile] {
+    static func files(
+        _ configuration: AgentConfiguration, _ sections: [ConsoleSection]
+    ) throws(ConfigurationError) -> [ConsoleFile] {
         [
-            ConsoleFile(path: "/", type: "text/html; charset=utf-8", text: html(configuration[ConsoleFeature.title])),
+            ConsoleFile(
+                path: "/", type: "text/html; charset=utf-8", text: html(configuration[ConsoleFeature.title], sections)),
             ConsoleFile(path: "/page.css", type: "text/css; charset=utf-8", text: css),
             ConsoleFile(
                 path: "/page.js", type: "text/javascript; charset=utf-8",
-                text: core + prompts + views + mpin + logIns + people),
+                text: core + prompts + views + sections.map(\.script).joined() + logIns + people),
             ConsoleFile(
                 path: "/own.css", type: "text/css; charset=utf-8",
                 text: try ownStyle(configuration[ConsoleFeature.styleSheet])),
@@ -33,7 +37,7 @@ enum ConsolePage {
         throw .unreadable(path: path, reason: "it is not UTF-8")
     }
 
-    private static func html(_ title: String) -> String {
+    private static func html(_ title: String, _ sections: [ConsoleSection]) -> String {
         var escaped = ""
         for character in title.prefix(64) {
             switch character {
@@ -43,6 +47,6 @@ enum ConsolePage {
             }
         }
         return head + "<title>\(escaped)</title></head><body data-ready=\"no\">" + header
-            + "<h1 id=\"title\">\(escaped)</h1>" + body + mpinSection + rest
+            + "<h1 id=\"title\">\(escaped)</h1>" + body + sections.map(\.html).joined() + rest
     }
 }

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 import LocalAPI
 
@@ -17,7 +18,8 @@ extension ConsoleFeature {
             guard self.host.settings[Self.enabled] else { throw LocalAPIError.consoleOff }
             let offer = try await self.server.offer(
                 to: request.peer, by: try AccessPolicy(self.host.settings.api), router: self.pageRouter(),
-                files: try ConsolePage.files(self.host.settings))
+                files: try ConsolePage.files(
+                    self.host.settings, self.host.features.compactMap { type(of: $0).consoleSection }))
             return .json([
                 "address": .string(offer.address), "port": .integer(Int64(offer.port)),
                 "secondsLeft": .integer(offer.life.components.seconds),

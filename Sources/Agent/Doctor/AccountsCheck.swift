@@ -1,3 +1,4 @@
+import AgentCore
 import FoundationEssentials
 import Gateway
 import Groundwork
@@ -8,21 +9,21 @@ struct AccountsCheck: HealthCheck {
     static let name = "accounts"
 
     func run(_ agent: AgentState) -> Verdict {
-        if let (name, fault) = agent.unusableAccount {
+        if let (name, fault) = agent.gateway.unusableAccount {
             return .fail(
                 "what is stored of \(name) cannot be used: \(fault.message)",
                 remedy: "enroll it again: latchkey enroll --account \(name) -; "
                     + "or remove it: latchkey accounts remove \(name)")
         }
-        guard !agent.otherAccounts.isEmpty else { return .skip("none beside the default one is at a gateway") }
-        for account in agent.otherAccounts {
+        guard !agent.gateway.otherAccounts.isEmpty else { return .skip("none beside the default one is at a gateway") }
+        for account in agent.gateway.otherAccounts {
             if let end = account.certificateEnd, end < agent.now {
                 return .fail(
                     "the certificate of \(account.name) ended \(end.formatted(.iso8601))",
                     remedy: "renew it with: latchkey renew --account \(account.name)")
             }
         }
-        for account in agent.otherAccounts {
+        for account in agent.gateway.otherAccounts {
             guard account.registration != .pending else {
                 return .warn(
                     "\(account.name) awaits activation",
@@ -41,8 +42,8 @@ struct AccountsCheck: HealthCheck {
             }
         }
         return .pass(
-            agent.otherAccounts.count == 1
-                ? "\(agent.otherAccounts[0].name) is registered"
-                : "all \(agent.otherAccounts.count) at gateways beside the default one are registered")
+            agent.gateway.otherAccounts.count == 1
+                ? "\(agent.gateway.otherAccounts[0].name) is registered"
+                : "all \(agent.gateway.otherAccounts.count) at gateways beside the default one are registered")
     }
 }

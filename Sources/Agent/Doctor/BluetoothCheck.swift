@@ -1,3 +1,4 @@
+import AgentCore
 import Bluetooth
 import Groundwork
 
@@ -7,14 +8,15 @@ struct BluetoothCheck: HealthCheck {
     static let name = "bluetooth"
 
     func run(_ agent: AgentState) -> Verdict {
-        guard let adapter = agent.adapter else {
+        guard let adapter = agent.nearby.adapter else {
             return .skip("no adapter can be used, and nothing in the settings needs one")
         }
         if let fault = adapter.fault {
             let remedy = fault.remedy ?? "latchkey proximity status shows what the adapter can do"
-            return agent.sharing == .never ? .warn(fault.message, remedy: remedy) : .fail(fault.message, remedy: remedy)
+            return agent.nearby.sharing == .never
+                ? .warn(fault.message, remedy: remedy) : .fail(fault.message, remedy: remedy)
         }
-        if agent.requiresEncryption, adapter.transport == .bluez, agent.takesKeyboards {
+        if agent.nearby.requiresEncryption, adapter.transport == .bluez, agent.nearby.takesKeyboards {
             return .warn(
                 "devices pair with bluetoothd, which takes input from any bonded keyboard",
                 remedy:

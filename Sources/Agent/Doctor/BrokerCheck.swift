@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 import HTTPClient
 import Messaging
@@ -10,7 +11,7 @@ struct BrokerCheck: HealthCheck {
     static let stopped = "broker-stopped"
 
     func run(_ agent: AgentState) -> Verdict {
-        guard let broker = agent.broker else { return .skip("none before this board is registered") }
+        guard let broker = agent.messages.broker else { return .skip("none before this board is registered") }
         guard agent.found[Self.stopped]?.bool != true else { return .skip("the gateway part is stopped") }
         if broker.isConnected {
             if let fault = broker.inboxFault {

@@ -1,3 +1,4 @@
+import AgentCore
 import Proximity
 
 /// Warns when this board shares by itself and has no usable button to give consent with.
@@ -5,12 +6,12 @@ struct ConsentCheck: HealthCheck {
     static let name = "consent"
 
     func run(_ agent: AgentState) -> Verdict {
-        if agent.hasButton, let fault = agent.buttonFault {
+        if agent.nearby.hasButton, let fault = agent.nearby.buttonFault {
             return .warn("the board's button cannot be used: \(fault.text)", remedy: fault.remedy)
         }
-        if agent.hasButton { return .pass("by the board's button, and by: latchkey consent") }
+        if agent.nearby.hasButton { return .pass("by the board's button, and by: latchkey consent") }
         let remedy = "name a button in the board definition; until then answer by: latchkey consent"
-        switch agent.sharing {
+        switch agent.nearby.sharing {
         case .never: return .pass("by: latchkey consent")
         case .always: return .warn("this board has no button to give consent by", remedy: remedy)
         case .button: return .fail("this board shares after a press of its button, and has none", remedy: remedy)

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 import HTTPClient
 
@@ -12,7 +13,7 @@ struct GatewayCheck: HealthCheck {
             return .warn(
                 "the gateway part is stopped; messages wait on this board", remedy: "start it: latchkey gateway start")
         }
-        guard let host = agent.gatewayHost, let probe = agent.probe else {
+        guard let host = agent.gateway.host, let probe = agent.gateway.probe else {
             return .warn("this board is not enrolled", remedy: "enroll it: latchkey enroll - < url.txt")
         }
         switch probe {

@@ -1,3 +1,4 @@
+import AgentCore
 import Board
 import Groundwork
 
@@ -6,13 +7,13 @@ struct LinesCheck: HealthCheck {
     static let name = "gpio"
 
     func run(_ agent: AgentState) -> Verdict {
-        if let error = agent.lineFaults.first {
+        if let error = agent.board.lineFaults.first {
             return .fail(error.message, remedy: error.remedy ?? "compare the board definition with: gpioinfo")
         }
-        guard agent.boardFault == nil else { return .skip("not looked for without a board definition") }
-        guard agent.lineCount > 0 else { return .pass("this board's definition names no lines") }
-        return agent.linesAreSimulated
+        guard agent.board.fault == nil else { return .skip("not looked for without a board definition") }
+        guard agent.board.lineCount > 0 else { return .pass("this board's definition names no lines") }
+        return agent.board.linesAreSimulated
             ? .warn("button and LED are simulated", remedy: "name a definition with GPIO lines in board.definition")
-            : .pass("\(agent.lineCount) lines in use")
+            : .pass("\(agent.board.lineCount) lines in use")
     }
 }

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 
 /// Warns when calls should say where the board is, and it does not know. Does not say where.

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 
 /// Fails when the listener for figures does not listen, and warns when other machines could read them.

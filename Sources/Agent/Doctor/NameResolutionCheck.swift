@@ -1,3 +1,4 @@
+import AgentCore
 import HTTPClient
 
 /// Fails when the gateway's host name has no address.
@@ -5,8 +6,8 @@ struct NameResolutionCheck: HealthCheck {
     static let name = "dns"
 
     func run(_ agent: AgentState) -> Verdict {
-        guard let host = agent.gatewayHost else { return .skip("no gateway to look up yet") }
-        if case .failure(.cannotResolve) = agent.probe {
+        guard let host = agent.gateway.host else { return .skip("no gateway to look up yet") }
+        if case .failure(.cannotResolve) = agent.gateway.probe {
             return .fail(
                 "\(host) has no address",
                 remedy: "check /etc/resolv.conf and the name server of this network: getent ahosts \(host)")

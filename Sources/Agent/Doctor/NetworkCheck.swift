@@ -1,3 +1,4 @@
+import AgentCore
 import Connectivity
 import Groundwork
 
@@ -9,7 +10,7 @@ struct NetworkCheck: HealthCheck {
     func run(_ agent: AgentState) -> Verdict {
         switch agent.network {
         case .way(let way): return .pass("others are reached by \(way)")
-        case .none where agent.gatewayHost.map(NetworkWatch.isOfThisMachine) == true:
+        case .none where agent.gateway.host.map(NetworkWatch.isOfThisMachine) == true:
             return .pass("none, and the gateway is on this machine")
         case .none:
             let error = NetworkError.noNetwork.explanation

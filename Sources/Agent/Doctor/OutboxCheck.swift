@@ -1,3 +1,4 @@
+import AgentCore
 import FoundationEssentials
 import Groundwork
 import Messaging
@@ -9,10 +10,10 @@ struct OutboxCheck: HealthCheck {
     static let longWait: TimeInterval = 3600
 
     func run(_ agent: AgentState) -> Verdict {
-        if let fault = agent.outboxFault {
+        if let fault = agent.messages.outboxFault {
             return .fail(fault.message, remedy: fault.remedy ?? "see: latchkey status")
         }
-        guard let outbox = agent.outbox else { return .skip("none before this board is registered") }
+        guard let outbox = agent.messages.outbox else { return .skip("none before this board is registered") }
         guard outbox.deadLetters == 0 else {
             return .warn(
                 "the broker ended the connection on \(outbox.deadLetters) "

@@ -1,3 +1,4 @@
+import AgentCore
 import Board
 import Groundwork
 
@@ -6,22 +7,23 @@ struct SensorsCheck: HealthCheck {
     static let name = "sensors"
 
     func run(_ agent: AgentState) -> Verdict {
-        if let fault = agent.boardFault {
+        if let fault = agent.board.fault {
             return .fail(
                 fault.message, remedy: fault.remedy ?? "name a definition in board.definition: latchkey board list")
         }
-        guard let first = agent.failingSensors.first else {
-            let absent = agent.absentSensorCount
+        guard let first = agent.board.failingSensors.first else {
+            let absent = agent.board.absentSensorCount
             guard absent == 0 else {
-                return .pass("\(agent.sensorCount - absent) of \(agent.sensorCount) respond; the rest is optional")
+                return .pass(
+                    "\(agent.board.sensorCount - absent) of \(agent.board.sensorCount) respond; the rest is optional")
             }
-            return switch agent.sensorCount {
+            return switch agent.board.sensorCount {
             case 0: .pass("the board definition names none")
             case 1: .pass("the only one responds")
-            default: .pass("all \(agent.sensorCount) respond")
+            default: .pass("all \(agent.board.sensorCount) respond")
             }
         }
-        let others = agent.failingSensors.count - 1
+        let others = agent.board.failingSensors.count - 1
         return .fail(
             first.error.message + (others > 0 ? ", and \(others) more fail" : ""),
             remedy: first.error.remedy ?? "check the wiring and the driver: latchkey board check")

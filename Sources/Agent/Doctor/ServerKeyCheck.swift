@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import HTTPClient
 
@@ -6,7 +7,7 @@ struct ServerKeyCheck: HealthCheck {
     static let name = "pin"
 
     func run(_ agent: AgentState) -> Verdict {
-        switch agent.probe {
+        switch agent.gateway.probe {
         case .failure(.tls(let host, let refusal)):
             return .fail("\(host) is not trusted: \(refusal)", remedy: remedy(for: refusal))
         case .success: return .pass("the gateway's key is the one that the configuration demands")

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 
 /// Warns when a locked session cannot be unlocked, or its tokens still work at the gateway.

@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import Groundwork
 
@@ -23,7 +24,7 @@ extension AgentConfiguration {
         if gateway.nameCheck == .off {
             faults.append("gateway.name_check is off: certificates need not name their servers")
         }
-        if !self[UsersFeature.keepUserOnError] {
+        if !self[LoginSettings.keepUserOnError] {
             faults.append(
                 "login.keep_user_on_error is false: a logout ends here also where the session goes on at the gateway")
         }

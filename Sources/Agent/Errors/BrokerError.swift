@@ -1,14 +1,15 @@
-public import Groundwork
+import AgentCore
+import Groundwork
 
 /// An error of a broker that the settings name.
-public enum BrokerError: Explained, Equatable {
+package enum BrokerError: Explained, Equatable {
     case unknown(String)
     /// The file of its password is missing, empty or too long.
     case passwordUnreadable(path: String, reason: String)
     /// Somebody ended the connection, and with it the subscriptions of all programs.
     case disconnected(String)
 
-    public var explanation: Explanation {
+    package var explanation: Explanation {
         switch self {
         case .unknown(let name):
             Explanation(
@@ -25,7 +26,7 @@ public enum BrokerError: Explained, Equatable {
         }
     }
 
-    public static var examples: [BrokerError] {
+    package static var examples: [BrokerError] {
         [.unknown("NAME"), .passwordUnreadable(path: "PATH", reason: "REASON"), .disconnected("NAME")]
     }
 }

@@ -1,7 +1,8 @@
-public import Groundwork
+import AgentCore
+import Groundwork
 
 /// Why no other gateway can be chosen.
-public enum GatewayChoiceError: Explained, Equatable {
+package enum GatewayChoiceError: Explained, Equatable {
     /// The board was never enrolled at a gateway of this name.
     case unknown(String)
     /// Several gateways have this name.
@@ -9,7 +10,7 @@ public enum GatewayChoiceError: Explained, Equatable {
     /// The settings name no default document.
     case noDefaultDocument
 
-    public var explanation: Explanation {
+    package var explanation: Explanation {
         switch self {
         case .unknown(let name):
             Explanation(
@@ -29,7 +30,7 @@ public enum GatewayChoiceError: Explained, Equatable {
         }
     }
 
-    public static let examples: [GatewayChoiceError] = [
+    package static let examples: [GatewayChoiceError] = [
         .unknown("NAME"), .ambiguous("NAME", ["URL", "URL"]), .noDefaultDocument,
     ]
 }

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 
 /// Why the listener for figures does not listen.

@@ -1,42 +1,18 @@
-import Bluetooth
-import Board
-import Connectivity
-import Cryptography
+import AgentCore
 import Gateway
-import GatewayServices
-public import Groundwork
-import HTTPClient
-import LocalAPI
-import MPin
-import Messaging
-import OAuthAccounts
-import Prompts
-import Proximity
-import Storage
-import Vault
+import Groundwork
 
 /// Every error, event and code that this program shows, for `latchkey explain`: made from the error types.
-public struct Catalogue: Sendable {
-    /// The error types of the modules.
-    public static let types: [any Explained.Type] = [
-        AccountError.self, AgentError.self, BrokerError.self, BluetoothError.self, BoardError.self,
-        ConfigurationError.self, SettingsEditError.self,
-        CryptographyError.self, CurveError.self,
-        GatewayChoiceError.self, GatewayError.self, MultiFactorError.self, ItemError.self, ServiceError.self,
-        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, NetworkError.self,
-        OAuthAccountError.self, PromptError.self, ProximityError.self, SessionLockError.self,
-        GrantError.self, ProxyError.self,
-        FirstBootError.self,
-        MPinError.self, MPinPromptError.self,
-        StorageError.self,
-        UnexpectedError.self, VaultError.self, HardwareError.self, MetricsError.self,
-    ]
+package struct Catalogue: Sendable {
+    /// The error types of the features, and those of the settings.
+    package static let types: [any Explained.Type] =
+        Features.all.flatMap { $0.errors } + [SettingsEditError.self]
 
     /// Errors, events and the codes of standards, each in the order of their names.
-    public let entries: [CatalogueEntry]
+    package let entries: [CatalogueEntry]
 
     /// - Parameter types: error types of the command itself.
-    public init(adding types: [any Explained.Type] = []) {
+    package init(adding types: [any Explained.Type] = []) {
         var byCode: [String: [Explanation]] = [:]
         for type in Self.types + types {
             for explanation in Self.examples(of: type) { byCode[explanation.code, default: []].append(explanation) }
@@ -45,7 +21,7 @@ public struct Catalogue: Sendable {
         let events = Features.all.flatMap { $0.events }.flatMap { $0.meanings }.sorted { $0.key < $1.key }.map {
             CatalogueEntry(name: $0.key, category: .event, meaning: $0.value)
         }
-        entries = errors + events + OAuthErrors.all
+        entries = errors + events + Features.all.flatMap { $0.codes }
     }
 
     private static func examples(of type: any Explained.Type) -> [Explanation] {
@@ -53,7 +29,7 @@ public struct Catalogue: Sendable {
     }
 
     /// All meanings of a name or a number: an error and an event may have the same name.
-    public func entries(named name: String) -> [CatalogueEntry] {
+    package func entries(named name: String) -> [CatalogueEntry] {
         let wanted = name.lowercased()
         let named = entries.filter { $0.name == wanted || $0.status?.lowercased() == wanted }
         guard let number = RefusalNumber(wanted) else { return named }
@@ -61,7 +37,7 @@ public struct Catalogue: Sendable {
     }
 
     /// The gateway's numbers, grouped by what they have in common: their last three digits.
-    public static var gatewayNumbers: [CatalogueEntry] {
+    package static var gatewayNumbers: [CatalogueEntry] {
         RefusalNumber.suffixes.flatMap { entries(of: RefusalNumber($0)) }
     }
 

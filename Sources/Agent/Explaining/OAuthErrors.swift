@@ -1,3 +1,5 @@
+import AgentCore
+
 /// The error codes of OAuth 2.0 and its family, which a gateway sends besides its own numbers.
 enum OAuthErrors {
     static let all: [CatalogueEntry] = codes.map { name, source, meaning, remedy in

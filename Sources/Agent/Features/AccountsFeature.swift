@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import Groundwork
 import LocalAPI
@@ -12,7 +13,9 @@ struct AccountsFeature: Feature {
         gateways = host.feature(GatewayFeature.self).gateways
     }
 
-    func addRoutes(to router: inout Router) { host.accounts.addRoutes(to: &router) }
+    func addRoutes(to router: inout Router) {
+        host.accounts.addRoutes(to: &router, of: host.features.map { type(of: $0) })
+    }
 
     static var checks: [any HealthCheck] { [AccountsCheck()] }
 
@@ -21,18 +24,20 @@ struct AccountsFeature: Feature {
     static var accountMembers: [String: Schema] { Schema.gatewayMembers }
 
     func examine(into state: inout AgentState) async throws {
-        state.unusableAccount = await gateways.table.unusable.min { $0.key < $1.key }
+        state.gateway.unusableAccount = await gateways.table.unusable.min { $0.key < $1.key }
             .map { ($0.key.text, $0.value) }
         for account in await gateways.table.all where account.name != .gateway {
             let status = try await account.session.status()
-            state.otherAccounts.append(
+            state.gateway.otherAccounts.append(
                 .init(
                     name: account.name.text, registration: status.registration,
                     certificateEnd: status.certificate?.notAfter, lastError: status.lastFailure?.error))
         }
     }
 
-    static var statusMembers: [String: Schema] { ["accounts": .array(of: .account, "the default one first")] }
+    static var statusMembers: [String: Schema] {
+        ["accounts": .array(of: .reference(to: "Account"), "the default one first")]
+    }
 
     func status() async throws -> [String: JSON] {
         let reports = try await host.accounts.reports()

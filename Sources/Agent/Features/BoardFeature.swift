@@ -1,3 +1,4 @@
+import AgentCore
 import Board
 import Groundwork
 import LocalAPI
@@ -34,16 +35,16 @@ struct BoardFeature: Feature {
 
     func examine(into state: inout AgentState) async throws {
         let board = host.board
-        state.boardFault = board.isWithoutDefinition ? board.faults.first : nil
-        state.sensorCount = board.definition.sensors.count
-        state.failingSensors = await board.poller.failing()
-        state.absentSensorCount = await board.poller.absentCount()
+        state.board.fault = board.isWithoutDefinition ? board.faults.first : nil
+        state.board.sensorCount = board.definition.sensors.count
+        state.board.failingSensors = await board.poller.failing()
+        state.board.absentSensorCount = await board.poller.absentCount()
         for check in await BoardCheck.run(board.definition, wallClock: { [time = host.time] in time.now }) {
             if case .sensor = check.part { continue }
-            state.lineCount += 1
+            state.board.lineCount += 1
             switch check.finding {
-            case .simulated: state.linesAreSimulated = true
-            case .fault(let error): state.lineFaults.append(error)
+            case .simulated: state.board.linesAreSimulated = true
+            case .fault(let error): state.board.lineFaults.append(error)
             case .line, .reading, .notFitted: break
             }
         }
@@ -83,6 +84,8 @@ struct BoardFeature: Feature {
     }
 
     func warnings() async throws -> [String] { host.board.faults.map(\.message) }
+
+    static var errors: [any Explained.Type] { [BoardError.self] }
 
     static var events: [any ReportedEvent.Type] { [ButtonEvent.self, SensorEvent.self] }
 }

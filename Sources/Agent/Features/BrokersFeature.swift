@@ -1,3 +1,5 @@
+import AgentCore
+import Groundwork
 import LocalAPI
 import Messaging
 import Settings
@@ -7,6 +9,8 @@ struct BrokersFeature: Feature {
     let host: Host
     /// Not connected until a program uses them.
     let all: [NamedBroker]
+
+    static var errors: [any Explained.Type] { [BrokerError.self] }
 
     init(_ host: Host) {
         self.host = host

@@ -1,3 +1,7 @@
+import AgentCore
+import AgentMPin
+import AgentOAuthServers
+
 /// The list of features, in the order in which a person would fix what fails.
 enum Features {
     static let all: [any Feature.Type] = [

@@ -1,3 +1,4 @@
+import AgentCore
 import Board
 import FoundationEssentials
 import Groundwork
@@ -51,6 +52,8 @@ struct FirstBootFeature: Feature {
         guard let message = progress.now?.problem?["message"]?.string else { return [] }
         return [message]
     }
+
+    static var errors: [any Explained.Type] { [FirstBootError.self] }
 
     static var events: [any ReportedEvent.Type] { [FirstBootEvent.self] }
 }

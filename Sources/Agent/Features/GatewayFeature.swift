@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import FoundationEssentials
 import Gateway
@@ -28,7 +29,7 @@ struct GatewayFeature: Feature {
 
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("gateway") { table in
-            table.string("device_name", &configuration.gateway.deviceName, .any)
+            table.string("device_name", &configuration.deviceName, .any)
             table.integer("renew_days", &configuration.gateway.renewDays, in: 1...365)
             table.choice(
                 "name_check", &configuration.gateway.nameCheck,
@@ -65,12 +66,12 @@ struct GatewayFeature: Feature {
             await gateways.table[AccountName(host.settings.broker.account) ?? .gateway]?.session.isStopped == true)
         guard let link = await gateways.link else { return }
         state.found[GatewayCheck.stopped] = .bool(link.session.isStopped)
-        state.gatewayHost = link.gateway.identity.host
-        state.probe = await Self.probe(link)
-        state.certificateEnd = try await link.session.status().certificate?.notAfter
+        state.gateway.host = link.gateway.identity.host
+        state.gateway.probe = await Self.probe(link)
+        state.gateway.certificateEnd = try await link.session.status().certificate?.notAfter
     }
 
-    /// Asks the gateway for its public discovery document (MAG E17), which needs neither registration nor token.
+    /// Asks the gateway for its package discovery document (MAG E17), which needs neither registration nor token.
     private static func probe(_ link: Link) async -> Result<Int, HTTPError>? {
         guard let trust = try? link.session.trust(for: link.gateway.identity.host) else { return nil }
         var request = HTTPRequest(
@@ -96,6 +97,10 @@ struct GatewayFeature: Feature {
         Schema.gatewayMembers.merging([
             "otherGateways": .array(of: .gatewayAddress, "those that the board is registered at too")
         ]) { own, _ in own }
+    }
+
+    static var statusInStandby: [String: JSON] {
+        ["registration": ["state": "unknown"], "start": .object(StartState.notInitialized.members)]
     }
 
     func status() async throws -> [String: JSON] {
@@ -125,6 +130,10 @@ struct GatewayFeature: Feature {
         if let fault = await gateways.defaultDocumentFault { warnings.append("the default document: \(fault.message)") }
         return warnings
     }
+
+    static var codes: [CatalogueEntry] { OAuthErrors.all }
+
+    static var errors: [any Explained.Type] { [GatewayChoiceError.self, GatewayError.self, MultiFactorError.self] }
 
     static var events: [any ReportedEvent.Type] { [GatewayEvent.self] }
 

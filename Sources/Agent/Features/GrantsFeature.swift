@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 import LocalAPI
 import Settings
@@ -27,6 +28,8 @@ struct GrantsFeature: Feature {
     func resume() async { await authorizer.load() }
 
     func addRoutes(to router: inout Router) { addGrantRoutes(to: &router) }
+
+    static var errors: [any Explained.Type] { [GrantError.self] }
 
     static var events: [any ReportedEvent.Type] { [GrantEvent.self] }
 }

@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import Groundwork
 import LocalAPI
@@ -97,14 +98,6 @@ struct LocationFeature: Feature {
             ]
         ]
     }
-}
-
-extension Double: SettingValue {
-    init?(setting: JSON) {
-        guard let number = setting.number else { return nil }
-        self = number
-    }
-    var setting: JSON { .number(self) }
 }
 
 extension SettingsTable {

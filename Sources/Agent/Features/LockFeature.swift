@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import Groundwork
 import LocalAPI
@@ -12,6 +13,8 @@ struct LockFeature: Feature {
     let host: Host
     let gateways: GatewayAccounts
     let nearby: Nearby
+
+    static var errors: [any Explained.Type] { [SessionLockError.self] }
 
     init(_ host: Host) {
         self.host = host

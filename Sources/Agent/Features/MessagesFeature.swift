@@ -1,3 +1,4 @@
+import AgentCore
 import FoundationEssentials
 import Groundwork
 import HTTPClient
@@ -64,13 +65,13 @@ struct MessagesFeature: Feature {
 
     func examine(into state: inout AgentState) async throws {
         guard let keeper = await broker.keeper else { return }
-        state.outboxFault = await keeper.outboxFault
+        state.messages.outboxFault = await keeper.outboxFault
         guard let status = await keeper.station?.messenger.status() else { return }
-        state.broker = .init(
+        state.messages.broker = .init(
             address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError,
             reports: status.reports, lastReport: status.lastReport, inboxFault: status.inboxFault,
             proxy: ForwardProxy.forHTTPS(to: status.broker.host))
-        state.outbox = .init(
+        state.messages.outbox = .init(
             depth: status.outbox.depth, dropped: status.outbox.dropped.total - status.outbox.dropped.formerIdentity,
             deadLetters: status.outbox.deadLetters,
             oldestAge: status.outbox.oldest.map { state.now.timeIntervalSince($0) })
@@ -96,6 +97,10 @@ struct MessagesFeature: Feature {
         guard await broker.keeper == nil, await !gateways.table.all.isEmpty else { return [] }
         return ["broker.account names \(broker.account), an account that this board does not have"]
     }
+
+    static var libraries: [(name: String, version: String)] { [("mosquitto", Messenger.libraryVersion)] }
+
+    static var errors: [any Explained.Type] { [MessagingError.self] }
 
     static var events: [any ReportedEvent.Type] { [MessengerEvent.self, OutboxEvent.self, MessageEvent.self] }
 }

@@ -1,3 +1,4 @@
+import AgentCore
 import FoundationEssentials
 import Groundwork
 import LocalAPI
@@ -26,6 +27,8 @@ final class MetricsFeature: Feature {
     let gateways: GatewayAccounts
     let broker: BoardBroker
     let brokers: BrokersFeature
+
+    static var errors: [any Explained.Type] { [MetricsError.self] }
 
     init(_ host: Host) {
         self.host = host

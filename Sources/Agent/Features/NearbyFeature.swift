@@ -1,3 +1,4 @@
+import AgentCore
 import Bluetooth
 import Groundwork
 import LocalAPI
@@ -49,14 +50,14 @@ struct NearbyFeature: Feature {
 
     func examine(into state: inout AgentState) async throws {
         let settings = host.settings.proximity
-        state.sharing = settings.share
-        state.requiresEncryption = settings.requireEncryption
-        state.takesKeyboards = BluetoothDaemonSettings.read().takesKeyboards
-        state.hasButton = host.board.button != nil
-        state.buttonFault = await nearby.desk.buttonFault
+        state.nearby.sharing = settings.share
+        state.nearby.requiresEncryption = settings.requireEncryption
+        state.nearby.takesKeyboards = BluetoothDaemonSettings.read().takesKeyboards
+        state.nearby.hasButton = host.board.button != nil
+        state.nearby.buttonFault = await nearby.desk.buttonFault
         let adapter = await nearby.adapter()
         // A missing adapter is not a fault unless the settings ask for Bluetooth.
-        if adapter.fault == nil || settings.share != .never || adapter.adapter != nil { state.adapter = adapter }
+        if adapter.fault == nil || settings.share != .never || adapter.adapter != nil { state.nearby.adapter = adapter }
     }
 
     func services() -> [any Service] {
@@ -85,6 +86,8 @@ struct NearbyFeature: Feature {
     }
 
     func close() async { await nearby.close() }
+
+    static var errors: [any Explained.Type] { [BluetoothError.self, ProximityError.self] }
 
     static var events: [any ReportedEvent.Type] { [ProximityEvent.self, SharingEvent.self] }
 }

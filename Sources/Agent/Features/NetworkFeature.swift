@@ -1,3 +1,4 @@
+import AgentCore
 import Connectivity
 import FoundationEssentials
 import Gateway
@@ -10,6 +11,7 @@ struct NetworkFeature: Feature {
     let gateways: GatewayAccounts
     let broker: BoardBroker
     let brokers: BrokersFeature
+    let last = LastReach()
 
     init(_ host: Host) {
         self.host = host
@@ -70,6 +72,8 @@ struct NetworkFeature: Feature {
         members["network"] = .object(network)
         return members
     }
+
+    static var errors: [any Explained.Type] { [NetworkError.self] }
 
     static var events: [any ReportedEvent.Type] { [NetworkEvent.self] }
 }

@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 import LocalAPI
 import Settings
@@ -11,6 +12,8 @@ struct ProxyFeature: Feature {
     let host: Host
     let gateways: GatewayAccounts
     let authorizer: CallAuthorizer
+
+    static var errors: [any Explained.Type] { [ProxyError.self] }
 
     init(_ host: Host) {
         self.host = host

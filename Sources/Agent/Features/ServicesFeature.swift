@@ -1,3 +1,4 @@
+import AgentCore
 import GatewayServices
 import Groundwork
 import LocalAPI
@@ -30,6 +31,8 @@ struct ServicesFeature: Feature {
             addAppRoutes(to: &router)
         }
     }
+
+    static var errors: [any Explained.Type] { [ItemError.self, ServiceError.self] }
 
     static var events: [any ReportedEvent.Type] { [ItemEvent.self] }
 }

@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import Groundwork
 import LocalAPI
@@ -9,7 +10,6 @@ struct UsersFeature: Feature {
     static let flow = Setting("login.flow", preset: "client-credentials")
     static let askSeconds = Setting("login.ask_seconds", preset: 0)
     static let page = Setting("login.page", preset: true)
-    static let keepUserOnError = Setting("login.keep_user_on_error", preset: true)
     static let pollDelaySeconds = Setting("login.poll_delay_seconds", preset: 10)
     static let pollSeconds = Setting("login.poll_seconds", preset: 5)
     static let pollLimit = Setting("login.poll_limit", preset: 6)
@@ -33,7 +33,7 @@ struct UsersFeature: Feature {
                 "flow", &configuration[Self.flow], ["client-credentials", "password"].map { ($0, $0) })
             table.integer("ask_seconds", &configuration[Self.askSeconds], in: 0...3600)
             table.flag("page", &configuration[Self.page])
-            table.flag("keep_user_on_error", &configuration[Self.keepUserOnError])
+            table.flag("keep_user_on_error", &configuration[LoginSettings.keepUserOnError])
             table.integer("poll_delay_seconds", &configuration[Self.pollDelaySeconds], in: 0...120)
             table.integer("poll_seconds", &configuration[Self.pollSeconds], in: 1...60)
             table.integer("poll_limit", &configuration[Self.pollLimit], in: 1...120)

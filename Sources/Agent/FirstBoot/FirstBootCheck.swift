@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 
 /// Fails when an enrollment that waited for the agent cannot be used, and warns when one is still there.

@@ -1,7 +1,8 @@
-public import Groundwork
+import AgentCore
+import Groundwork
 
 /// Why an enrollment that waited for the agent was not used, or is still there.
-public enum FirstBootError: Explained, Equatable {
+package enum FirstBootError: Explained, Equatable {
     /// A file or a credential that is there cannot be read.
     case unreadable(place: String, reason: String)
     /// Neither an enrollment URL nor a configuration document.
@@ -15,7 +16,7 @@ public enum FirstBootError: Explained, Equatable {
     /// The board is enrolled, by another one or by a person.
     case unneeded(place: String)
 
-    public var explanation: Explanation {
+    package var explanation: Explanation {
         switch self {
         case .unreadable(let place, let reason):
             Explanation(
@@ -48,7 +49,7 @@ public enum FirstBootError: Explained, Equatable {
         }
     }
 
-    public static let examples: [FirstBootError] = [
+    package static let examples: [FirstBootError] = [
         .unreadable(place: "PATH", reason: "REASON"), .malformed(place: "PATH", reason: "REASON"),
         .notWiped(place: "PATH", reason: "REASON"), .used(place: "PATH"),
         .refusedBefore(place: "PATH", reason: "REASON"), .unneeded(place: "PATH"),

@@ -1,3 +1,4 @@
+import AgentCore
 import Glibc
 import Groundwork
 import Settings
@@ -8,7 +9,7 @@ import Settings
 /// The agent says neither a path nor what to write: the paths are those of settings that only root can write, what is
 /// read is answered only if it is an enrollment, and a file is removed only if it has the content with the hash that
 /// the agent names.
-public enum FirstBootHelper {
+package enum FirstBootHelper {
     static let socket = "/run/latchkey-first-boot.sock"
     private static let requestLimit = 512
     /// How long the agent may take to send its request.
@@ -17,7 +18,7 @@ public enum FirstBootHelper {
     /// Serves the connection on standard input.
     ///
     /// - Parameter settings: the path of the settings file; `nil` for the usual one.
-    public static func serve(settings: String?) {
+    package static func serve(settings: String?) {
         var patience = Self.patience
         guard
             setsockopt(STDIN_FILENO, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size)) == 0,

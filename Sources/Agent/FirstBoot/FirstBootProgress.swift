@@ -1,3 +1,4 @@
+import AgentCore
 import Board
 import Groundwork
 import LocalAPI

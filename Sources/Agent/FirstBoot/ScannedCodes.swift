@@ -1,3 +1,4 @@
+import AgentCore
 import Synchronization
 
 /// The enrollments that the scanner has read, of which the newest is tried next.

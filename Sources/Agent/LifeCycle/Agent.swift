@@ -1,3 +1,4 @@
+import AgentCore
 import Board
 import CLinux
 import FoundationEssentials
@@ -10,7 +11,7 @@ import UnixSignals
 import Vault
 
 /// The agent: a host with its features.
-public final class Agent: Sendable {
+package final class Agent: Sendable {
     let host: Host
     private let logger: Logger
 
@@ -28,7 +29,7 @@ public final class Agent: Sendable {
     ///
     /// - Throws: if the agent cannot start because of its state directory, its vault or its socket. Later failures are
     ///   reported and retried.
-    public static func run(_ configuration: AgentConfiguration) async throws {
+    package static func run(_ configuration: AgentConfiguration) async throws {
         // Keys are in memory from here on: forbid core dumps, and reading by other processes of this user.
         _ = latchkey_forbid_dumps()
         _ = latchkey_forbid_huge_pages()

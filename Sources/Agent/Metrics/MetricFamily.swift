@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 
 /// A figure of the agent, with a value for each thing that has it.

@@ -1,3 +1,5 @@
+import AgentCore
+
 /// Writes figures as text for scrapers: OpenMetrics 1.0, or the format of Prometheus before it.
 struct MetricsText {
     let isOpenMetrics: Bool

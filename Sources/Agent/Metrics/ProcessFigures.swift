@@ -1,3 +1,4 @@
+import AgentCore
 import CLinux
 import Glibc
 import Groundwork

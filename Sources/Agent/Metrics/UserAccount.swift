@@ -1,3 +1,4 @@
+import AgentCore
 import Glibc
 
 /// A user of this machine, with the groups that the user database knows.

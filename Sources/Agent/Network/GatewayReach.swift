@@ -1,5 +1,7 @@
+import AgentCore
 import Connectivity
 import FoundationEssentials
+import Synchronization
 
 /// Whether the gateway can be reached, concluded from the network and from what was last heard of it.
 enum GatewayReach: Equatable {
@@ -55,6 +57,19 @@ enum GatewayReach: Equatable {
         case .unknown: Self.names[0]
         case .notReachable: Self.names[1]
         case .reachable: Self.names[2]
+        }
+    }
+}
+
+/// What was last reported of the gateway.
+final class LastReach: Sendable {
+    private let reported = Mutex(GatewayReach.unknown)
+
+    /// Whether this is not what was last reported; then it counts as reported.
+    func isNew(_ reach: GatewayReach) -> Bool {
+        reported.withLock { reported in
+            defer { reported = reach }
+            return reported != reach
         }
     }
 }

@@ -1,3 +1,4 @@
+import AgentCore
 import Connectivity
 import Groundwork
 

@@ -1,8 +1,10 @@
+import AgentCore
 import Connectivity
 import FoundationEssentials
 import Gateway
 import Groundwork
 import Messaging
+import Synchronization
 
 /// Follows the network: who waits for it tries at once when it is back.
 extension NetworkFeature {
@@ -42,7 +44,7 @@ extension NetworkFeature {
     func followReach(_ events: AsyncStream<AgentEvent>) async {
         for await event in events {
             guard event.mayChangeReach else { continue }
-            guard let reach = try? await gatewayReach(), host.network.isNew(reach) else { continue }
+            guard let reach = try? await gatewayReach(), last.isNew(reach) else { continue }
             host.report(reach.event)
         }
     }

@@ -1,3 +1,4 @@
+import AgentCore
 import FoundationEssentials
 import Gateway
 import Groundwork

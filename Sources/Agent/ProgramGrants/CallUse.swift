@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import Groundwork
 import HTTPClient
@@ -8,13 +9,11 @@ extension CallsFeature {
     /// that.
     ///
     /// - Throws: ``LocalAPIError/accessDenied(user:method:path:permission:)``, what reading the request throws
-    func asked(by request: LocalRequest) async throws -> CallRequest {
+    func asked(by request: LocalRequest) throws -> CallRequest {
         try authorizer.admit(request)
-        var asked = try CallRequest(RequestBody(request))
-        try PassedFields.check(asked.call, byOperator: request.mayOperate)
-        guard let signing = asked.signing else { return asked }
-        try request.checkMayOperate()
-        asked.call.signing = try await SigningKeys(host: host).resolved(signing)
+        let asked = try CallRequest(RequestBody(request))
+        try PassedFields.check(asked, byOperator: request.mayOperate)
+        if asked.signing != nil { try request.checkMayOperate() }
         return asked
     }
 }
@@ -23,7 +22,7 @@ extension GatewayCalls {
     /// Lets a program make a call of the local API.
     ///
     /// - Throws: ``GrantError``, ``PromptError``, ``AgentError/badRequest(member:fault:)``
-    func permit(_ request: LocalRequest, _ asked: CallRequest) async throws -> Permit {
+    func permit(_ request: LocalRequest, _ asked: GatewayCall) async throws -> Permit {
         let program = LocalProgram(request)
         let account = try await gateways.account(of: request)
         let target = try asked.target(at: account.link.gateway, strictly: authorizer.book.isLimited(program))
@@ -54,7 +53,7 @@ extension GatewayCalls {
     }
 }
 
-extension CallRequest {
+extension GatewayCall {
     /// Where the call goes, as grants name it.
     ///
     /// - Parameter strictly: whether a path that two readers could read differently is refused; else it counts as none.
@@ -91,14 +90,5 @@ extension GrantUse {
                 fault: "is not a list of at most \(ProgramGrant.elementLimit) scopes with blanks between")
         }
         return Set(names)
-    }
-}
-
-extension LocalRequest {
-    /// Grants are about gateways' accounts; for others it takes the right to operate.
-    ///
-    /// - Throws: ``LocalAPIError/accessDenied(user:method:path:permission:)``
-    func checkMayOperate() throws(LocalAPIError) {
-        guard mayOperate else { throw denied(.operate) }
     }
 }

@@ -1,7 +1,8 @@
-public import Groundwork
+import AgentCore
+import Groundwork
 
 /// Why a program may not act in the name of the board or its user, or a grant cannot be changed.
-public enum GrantError: Explained, Equatable {
+package enum GrantError: Explained, Equatable {
     /// No grant allows it.
     case missing(program: String, use: String)
     /// A grant refuses it.
@@ -24,7 +25,7 @@ public enum GrantError: Explained, Equatable {
     /// Programs' grants and people's calls rely on how the host proves itself.
     case trustOfOwners(host: String)
 
-    public var explanation: Explanation {
+    package var explanation: Explanation {
         switch self {
         case .missing(let program, let use):
             Explanation(
@@ -87,7 +88,7 @@ public enum GrantError: Explained, Equatable {
         }
     }
 
-    public static let examples: [GrantError] = [
+    package static let examples: [GrantError] = [
         .missing(program: "PROGRAM", use: "USE"), .refused(program: "PROGRAM", use: "USE"), .revoked,
         .accountChanged(account: "ACCOUNT"), .sessionPrivate, .reserved(path: "PATH"), .unknown(id: "ID"),
         .inSettings(id: "ID"), .tooMany(limit: 64), .notAskable(limit: 256), .onlyOwners,

@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import Glibc
 import Groundwork
@@ -83,5 +84,12 @@ struct GrantSettings: Sendable, Equatable {
             grant.subject.gid = entry.pointee.gr_gid
         }
         return grant
+    }
+}
+
+extension AgentConfiguration {
+    var grants: [GrantSettings] {
+        get { self[TypedList<GrantSettings>.self].all }
+        set { self[TypedList<GrantSettings>.self].all = newValue }
     }
 }

@@ -1,4 +1,4 @@
-import Gateway
+import AgentCore
 import HTTPClient
 
 /// What no request of a program carries on, whichever door it comes through: the forward proxy or a call of the local
@@ -39,7 +39,7 @@ enum PassedFields {
     /// Checks a request that a program states in full.
     ///
     /// - Throws: ``AgentError/badRequest(member:fault:)``
-    static func check(_ call: APICall, byOperator: Bool) throws(AgentError) {
+    static func check(_ call: CallRequest, byOperator: Bool) throws(AgentError) {
         let method = call.method
         guard HTTPHeaders.isToken(method) else {
             throw .badRequest(member: "method", fault: "is not a method of HTTP")
@@ -48,7 +48,7 @@ enum PassedFields {
             throw .badRequest(member: "method", fault: "is \(method.uppercased()), which is not passed on")
         }
         var refused = ofConnection.union(ofTarget)
-        // A public call says nothing of the board, so that it may speak for the program itself.
+        // A package call says nothing of the board, so that it may speak for the program itself.
         if !call.isPublic { refused.formUnion(byOperator ? ofAgent.subtracting(ofPlace) : ofAgent) }
         for (name, value) in call.headers.pairs {
             guard HTTPHeaders.isToken(name) else {

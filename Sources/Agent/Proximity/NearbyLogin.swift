@@ -1,3 +1,4 @@
+import AgentCore
 import Bluetooth
 import Gateway
 import Groundwork

@@ -1,7 +1,8 @@
-public import Groundwork
+import AgentCore
+import Groundwork
 
 /// Why the forward proxy does not pass a request on.
-public enum ProxyError: Explained, Equatable {
+package enum ProxyError: Explained, Equatable {
     case badTarget(reason: String)
     /// `CONNECT` would make a tunnel, and the answer to `TRACE` would show the token.
     case methodRefused(String)
@@ -12,7 +13,7 @@ public enum ProxyError: Explained, Equatable {
     /// The answer states its length in two ways.
     case answerAmbiguous
 
-    public var explanation: Explanation {
+    package var explanation: Explanation {
         switch self {
         case .badTarget(let reason):
             Explanation(
@@ -40,7 +41,7 @@ public enum ProxyError: Explained, Equatable {
         }
     }
 
-    public static let examples: [ProxyError] = [
+    package static let examples: [ProxyError] = [
         .badTarget(reason: "REASON"), .methodRefused("CONNECT"), .gatewayByHost("HOST"), .bodyGone,
         .answerAmbiguous,
     ]

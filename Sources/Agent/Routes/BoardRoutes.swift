@@ -1,3 +1,4 @@
+import AgentCore
 import Board
 import Groundwork
 import LocalAPI
@@ -84,7 +85,7 @@ extension Schema {
 
 extension BoardCheck {
     /// The finding for programs and for `latchkey board check`.
-    public var json: JSON {
+    package var json: JSON {
         var members: [String: JSON] =
             switch part {
             case .button: ["part": "button"]

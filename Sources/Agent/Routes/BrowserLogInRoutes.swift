@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import Gateway
 import Groundwork
@@ -81,31 +82,5 @@ extension UsersFeature {
                 "code": Schema.string("handed over, to be used once").asSensitive,
                 "state": Schema.string("that came with the code").asSensitive,
             ]) { own, _ in own }, required: ["loggedIn"])
-    }
-}
-
-extension Schema {
-    static var qrCode: Schema {
-        object(
-            [
-                "text": Schema.string("what to show").asSensitive, "svg": Schema.string("a picture of it").asSensitive,
-                "png": Schema.base64("a picture of it").asSensitive,
-            ], required: ["text", "svg", "png"])
-    }
-}
-
-extension QRCode {
-    /// The code as data: its text, and images for a display or a web page.
-    func json(of text: String) -> JSON {
-        ["text": .string(text), "svg": .string(svg), "png": .string(Base64.encode(png(scale: 4)))]
-    }
-}
-
-extension RequestBody {
-    /// Where a program of this machine waits for the browser.
-    ///
-    /// - Throws: ``AgentError/badRequest(member:fault:)``
-    func loopbackPort() throws(AgentError) -> UInt16? {
-        try optionalInteger("loopbackPort", in: 1...65535).map { UInt16($0) }
     }
 }

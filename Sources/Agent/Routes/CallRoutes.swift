@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import Groundwork
 import HTTPClient
@@ -24,17 +25,17 @@ extension CallsFeature {
             "POST", "/v1/call", needs: .call,
             .init(
                 "Call an API of the gateway or of a configured host, in the name of the user or the device",
-                body: CallRequest.members, required: ["method", "path"],
+                body: GatewayCall.members, required: ["method", "path"],
                 answer: .object(head.merging(whole) { own, _ in own }, required: required.union(["body"])))
         ) { request in
-            let (asked, name) = (try await self.asked(by: request), try request.accountName())
+            let (asked, name) = (try self.asked(by: request), try request.accountName())
             return try await self.host.accounts.ability(\.calls, of: name).answer(asked, at: name, for: request)
         }
         router.on(
             "POST", "/v1/call/stream", needs: .call,
             .init(
                 "Make a call whose body or answer may be of any size: both pass in pieces",
-                body: CallRequest.members.merging(CallRequest.uploadMember) { own, _ in own },
+                body: GatewayCall.members.merging(CallRequest.uploadMember) { own, _ in own },
                 required: ["method", "path"],
                 events: [
                     "upload": .object(
@@ -47,7 +48,7 @@ extension CallsFeature {
                     "end": .object(["bytes": .integer("of the answer's body")], required: ["bytes"]),
                 ], hasFrames: true)
         ) { request in
-            let (asked, name) = (try await self.asked(by: request), try request.accountName())
+            let (asked, name) = (try self.asked(by: request), try request.accountName())
             return try await self.host.accounts.ability(\.calls, of: name).stream(asked, at: name, for: request)
         }
     }
@@ -76,29 +77,33 @@ struct GatewayCalls: AccountCalls {
     let authorizer: CallAuthorizer
     let uploads: UploadDesk
 
+    private var keys: SigningKeys { SigningKeys(host: gateways.host) }
     private var prompts: PromptDesk { gateways.host.prompts }
 
     func answer(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws -> LocalResponse {
-        let permit = try await permit(request, asked)
+        let call = try await GatewayCall(asked, keys: keys)
+        let permit = try await permit(request, call)
         return try await permit.run(of: authorizer.book) {
-            let (response, principal) = try await self.answer(to: asked, by: permit, for: request.peer.uid)
+            let (response, principal) = try await self.answer(to: call, by: permit, for: request.peer.uid)
             try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
-            return .json(.object(response.wholeReport(as: principal)))
+            let refusal = principal == nil ? nil : CallAnswer(response).meaning
+            return .json(.object(response.wholeReport(as: principal?.rawValue, refusal)))
         }
     }
 
     func stream(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws -> LocalResponse {
-        let permit = try await permit(request, asked)
+        let call = try await GatewayCall(asked, keys: keys)
+        let permit = try await permit(request, call)
         let exchange = CallExchange(
-            asked: asked, permit: permit, uploads: uploads, prompts: prompts, uid: request.peer.uid)
+            asked: call, permit: permit, uploads: uploads, prompts: prompts, uid: request.peer.uid)
         return .stream { [grants = authorizer.book] writer in
             try await permit.run(of: grants) { try await exchange.run(writer) }
         }
     }
 
-    /// - Returns: the answer, and in whose name it was asked for; `nil` for a public call.
+    /// - Returns: the answer, and in whose name it was asked for; `nil` for a package call.
     private func answer(
-        to asked: CallRequest, by permit: Permit, for uid: UInt32
+        to asked: GatewayCall, by permit: Permit, for uid: UInt32
     ) async throws -> (HTTPResponse, Principal?) {
         let session = permit.link.session
         guard !asked.call.isPublic else { return (try await session.call(asked.call), nil) }
@@ -113,7 +118,7 @@ struct GatewayCalls: AccountCalls {
 
 /// A call whose body and answer pass through the agent in pieces: little of them is in memory at any time.
 struct CallExchange: Sendable {
-    let asked: CallRequest
+    let asked: GatewayCall
     /// In whose name, and at which gateway.
     let permit: Permit
     let uploads: UploadDesk
@@ -132,8 +137,8 @@ struct CallExchange: Sendable {
         } else {
             (answer, principal) = try await protected(writer, number)
         }
-        try asked.checkType(ofAnswer: answer.status, answer.headers)
-        let head = HTTPResponse.report(answer.status, answer.headers, answer.meaning, as: principal)
+        try asked.request.checkType(ofAnswer: answer.status, answer.headers)
+        let head = HTTPResponse.report(answer.status, answer.headers, answer.meaning, as: principal?.rawValue)
         guard await writer.send(LocalEvent(name: "response", data: .object(head))) else { return }
         var count = 0
         try await answer.forEachPiece { piece in
@@ -157,7 +162,7 @@ struct CallExchange: Sendable {
 
     /// The call with its body, where that follows in pieces.
     private func feeding(_ call: APICall, _ writer: StreamWriter, _ number: String) -> APICall {
-        guard let length = asked.uploadLength else { return call }
+        guard let length = asked.request.uploadLength else { return call }
         var call = call
         call.feed = { [uploads, uid] in
             let feed = BodyFeed(length: length)
@@ -171,68 +176,18 @@ struct CallExchange: Sendable {
     }
 }
 
-extension StreamWriter {
-    /// - Returns: whether there is still a reader.
-    fileprivate func send(piece: [UInt8]) async -> Bool {
-        guard form == .frames else {
-            return await send(LocalEvent(name: "data", data: ["body": .string(Base64.encode(piece))]))
-        }
-        var frame: [UInt8] = []
-        frame.reserveCapacity(piece.count + 5)
-        StreamForm.write(frame: piece, to: &frame)
-        return await send(frame)
-    }
-}
-
-extension HTTPResponse {
-    /// Answers a call that is followed in pieces.
-    func write(to writer: StreamWriter) async throws {
-        let head = Self.report(status, headers, nil, as: nil)
-        guard await writer.send(LocalEvent(name: "response", data: .object(head))) else { return }
-        if !body.isEmpty { guard await writer.send(piece: body) else { return } }
-        _ = await writer.send(LocalEvent(name: "end", data: ["bytes": .integer(Int64(body.count))]))
-    }
-
-    /// The head of a called API's answer.
-    ///
-    /// - Parameter refusal: what it means that is not a success.
-    fileprivate static func report(
-        _ status: Int, _ headers: HTTPHeaders, _ refusal: (any Explained)?, as principal: Principal?
-    ) -> [String: JSON] {
-        var members: [String: JSON] = [
-            "status": .integer(Int64(status)),
-            "headers": .array(headers.pairs.map { ["name": .string($0.name), "value": .string($0.value)] }),
-        ]
-        members["as"] = principal.map { .string($0.rawValue) }
-        members["error"] = refusal.map { .object($0.explanation.members) }
-        return members
-    }
-
-    func wholeReport(as principal: Principal?) -> [String: JSON] {
-        let refusal = principal == nil ? nil : CallAnswer(self).meaning
-        var members = Self.report(status, headers, refusal, as: principal)
-        members["body"] = .string(Base64.encode(body))
-        members["text"] = String(validating: body, as: UTF8.self).map(JSON.string)
-        let type = headers.first("Content-Type").map { $0.prefix { $0 != ";" } }.map { String($0).trimmed.lowercased() }
-        if let type, type == "application/json" || type.hasSuffix("+json") {
-            members["json"] = try? JSON(parsing: body)
-        }
-        return members
-    }
-}
-
 extension CallAnswer {
     /// What it means that is not a success.
     fileprivate var meaning: (any Explained)? { passwordDemand ?? refusal }
 }
 
-extension CallRequest {
-    /// Whoever is asked for one-time passwords; `nil` if the settings say who.
+extension GatewayCall {
+    /// Who is asked for one-time passwords; `nil` if the settings say who.
     fileprivate func asker(
         at prompts: PromptDesk, uid: UInt32,
         reporting report: @escaping @Sendable (PromptEvent) async -> Void = { _ in }
     ) -> OneTimePasswordPrompts? {
-        prompted.map {
+        request.prompted.map {
             OneTimePasswordPrompts(
                 prompts: prompts, patience: OneTimePasswordPrompts.patienceOfPrograms,
                 answerers: $0 == .user ? .user(uid: uid) : .operators, report: report)

@@ -1,3 +1,4 @@
+import AgentCore
 import GatewayServices
 import Groundwork
 import HTTPClient

@@ -1,3 +1,4 @@
+import AgentCore
 import Gateway
 import GatewayServices
 import Groundwork

@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import FoundationEssentials
 import Gateway
@@ -157,7 +158,7 @@ extension Schema {
                 "trust": .object(
                     [
                         "certificates": .integer("at which the gateway's chain may end"),
-                        "pins": .integer("hashes of public keys"),
+                        "pins": .integer("hashes of package keys"),
                         "publicAuthorities": .boolean("whether the system's authorities count"),
                         "nameCheck": .string("how its certificate must name it"),
                     ], required: ["certificates", "pins", "publicAuthorities", "nameCheck"]),

@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import Gateway
 import Groundwork
@@ -80,7 +81,7 @@ extension Schema {
             "public": .boolean("whether it is a third party's, and gets no token, identifier or client certificate"),
             "certificates": .array(
                 of: .string("a certificate: PEM, or DER in base64"), "at which its chain may end: at most 16"),
-            "pins": .array(of: .string("SHA-256 of a public key, in hexadecimal or base64"), "at most 16"),
+            "pins": .array(of: .string("SHA-256 of a package key, in hexadecimal or base64"), "at most 16"),
             "publicAuthorities": .boolean("whether its chain may end at an authority that the system trusts"),
             "nameCheck": .string(
                 "how its certificate must name it; off: not at all; common-name: also by its common name",

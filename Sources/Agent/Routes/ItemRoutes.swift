@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import FoundationEssentials
 import Gateway

@@ -1,3 +1,4 @@
+import AgentCore
 import Messaging
 
 /// A body whose lines are messages: no quoting and no parsing, for programs that send many messages.

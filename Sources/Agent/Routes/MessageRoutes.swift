@@ -1,3 +1,4 @@
+import AgentCore
 import FoundationEssentials
 import Groundwork
 import LocalAPI

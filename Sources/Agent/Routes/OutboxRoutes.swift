@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 import LocalAPI
 import Messaging

@@ -1,10 +1,10 @@
+import AgentCore
 import Cryptography
 import FoundationEssentials
 import Gateway
 import Groundwork
 import LocalAPI
 import OAuth
-import OAuthAccounts
 
 /// Access tokens for local programs.
 extension CallsFeature {
@@ -73,13 +73,6 @@ extension GatewayCalls: AccountTokens {
     }
 }
 
-extension AgentError {
-    /// A request to an account at an OAuth server has a member that only accounts at gateways know.
-    static func onlyAtGateway(_ member: String) -> AgentError {
-        .badRequest(member: member, fault: "goes with an account at a gateway")
-    }
-}
-
 extension Principal {
     /// - Parameter text: as in a request; `nil` where it does not say.
     /// - Throws: ``AgentError/badRequest(member:fault:)``
@@ -93,10 +86,6 @@ extension Principal {
 }
 
 extension Schema {
-    static let endOfToken = "end of its life; not where the server of an OAuth account does not say"
-    static let whose = "whose token; the user's while one is logged in, else the board's, unless given"
-    static var additionalScope: Schema { string("scopes needed beyond the configured ones, with blanks between") }
-
     static func principal(_ meaning: String) -> Schema {
         string(meaning, choices: Principal.allCases.map(\.rawValue))
     }

@@ -1,25 +1,26 @@
+import AgentCore
 import Gateway
-public import Groundwork
+import Groundwork
 import Settings
 
 /// What `latchkey config check` finds in a file.
-public struct ConfigurationReport: Sendable {
+package struct ConfigurationReport: Sendable {
     /// Why the file is not accepted: the place, what is wrong there, what to write instead.
-    public private(set) var faults: [Finding] = []
+    package private(set) var faults: [Finding] = []
     /// Not faults but worth a look: settings without effect, unknown keys.
-    public private(set) var notices: [Finding] = []
+    package private(set) var notices: [Finding] = []
 
     /// One fault or notice.
-    public struct Finding: Sendable, Equatable, CustomStringConvertible {
+    package struct Finding: Sendable, Equatable, CustomStringConvertible {
         /// The place: keys joined by dots; empty for the file as a whole.
-        public let path: String
+        package let path: String
         /// What is wrong there.
-        public let message: String
+        package let message: String
         /// What to write instead, if that is known.
-        public let remedy: String?
+        package let remedy: String?
 
         /// In one line, for people.
-        public let description: String
+        package let description: String
 
         /// - Parameter mark: between path and message.
         init(_ path: String, _ message: String, remedy: String? = nil, mark: String = " ") {
@@ -42,7 +43,7 @@ public struct ConfigurationReport: Sendable {
     ///   - path: a gateway's document when it ends in `.json`, else the agent's own settings.
     ///   - comparesMachine: whether to check too that this machine has what the agent's settings name: users, groups,
     ///     files, the board definition, the Bluetooth adapter.
-    public init(of bytes: [UInt8], path: String, comparesMachine: Bool = false) {
+    package init(of bytes: [UInt8], path: String, comparesMachine: Bool = false) {
         if path.hasSuffix(".json") { checkGateway(bytes) } else { checkAgent(bytes, path, comparesMachine) }
     }
 
@@ -80,7 +81,7 @@ public struct ConfigurationReport: Sendable {
     }
 
     /// The report for programs.
-    public var json: JSON {
+    package var json: JSON {
         ["faults": .array(faults.map(\.json)), "notices": .array(notices.map(\.json))]
     }
 }

@@ -1,3 +1,4 @@
+import AgentCore
 import Cryptography
 import Gateway
 import Groundwork
@@ -53,5 +54,12 @@ extension HostSecurity {
 
     private static func certificates(in path: String, _ table: inout SettingsTable) -> [Certificate] {
         table.certificates(in: path, limit: fileLimit) ?? []
+    }
+}
+
+extension AgentConfiguration {
+    var hosts: [HostSecurity] {
+        get { self[TypedList<HostSecurity>.self].all }
+        set { self[TypedList<HostSecurity>.self].all = newValue }
     }
 }

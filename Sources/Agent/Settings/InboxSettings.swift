@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 import Messaging
 import Settings
@@ -63,4 +64,11 @@ struct InboxSettings: Sendable, Equatable {
 extension AgentConfiguration {
     /// Every inbox: those that programs read, and those that actions are fed from.
     var allInboxes: [InboxSettings] { inboxes + actions.map(\.inbox) }
+}
+
+extension AgentConfiguration {
+    var inboxes: [InboxSettings] {
+        get { self[TypedList<InboxSettings>.self].all }
+        set { self[TypedList<InboxSettings>.self].all = newValue }
+    }
 }

@@ -1,8 +1,9 @@
-public import Groundwork
-public import Settings
+import AgentCore
+import Groundwork
+import Settings
 
 /// Why a setting was not changed. The file is as it was.
-public enum SettingsEditError: Explained, Equatable {
+package enum SettingsEditError: Explained, Equatable {
     /// No setting has this name; `nearest` are the likely ones.
     case unknown(keyPath: String, nearest: [String])
     /// It is a table; its settings are set one by one.
@@ -26,7 +27,7 @@ public enum SettingsEditError: Explained, Equatable {
     case forbidden(path: String)
     case unwritable(path: String, reason: String)
 
-    public var explanation: Explanation {
+    package var explanation: Explanation {
         switch self {
         case .unknown(let keyPath, let nearest):
             Explanation(
@@ -91,7 +92,7 @@ public enum SettingsEditError: Explained, Equatable {
         }
     }
 
-    public static let examples: [SettingsEditError] = [
+    package static let examples: [SettingsEditError] = [
         .unknown(keyPath: "KEY", nearest: []),
         .table(keyPath: "KEY", keys: ["KEY"]), .array(keyPath: "KEY"),
         .noElement(array: "NAME", element: "ELEMENT", there: ["ELEMENT"]), .defaultOfElement(keyPath: "KEY"),

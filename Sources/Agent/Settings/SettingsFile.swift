@@ -1,16 +1,17 @@
+import AgentCore
 import Glibc
-public import Groundwork
-public import Settings
+import Groundwork
+import Settings
 
 /// The agent's settings file, shown and changed for a person; nothing of it is in memory between two calls.
-public struct SettingsFile: Sendable {
+package struct SettingsFile: Sendable {
     /// Without links; the file may not exist yet.
-    public let path: String
+    package let path: String
     /// Whether somebody named it: then it has to exist, unless it is changed.
     private let isNamed: Bool
 
     /// - Parameter path: `nil` is the usual place.
-    public init(_ path: String?) {
+    package init(_ path: String?) {
         isNamed = path != nil
         let named = path ?? AgentConfiguration.defaultPath
         let resolved = realpath(named, nil)
@@ -23,7 +24,7 @@ public struct SettingsFile: Sendable {
     /// Every setting with its value and its default.
     ///
     /// - Throws: ``ConfigurationError``
-    public func settings() throws(ConfigurationError) -> [SurveyedSetting] {
+    package func settings() throws(ConfigurationError) -> [SurveyedSetting] {
         let content = try content()
         guard content != nil || !isNamed else {
             throw .unreadable(path: path, reason: Errno(ENOENT).description)
@@ -34,7 +35,7 @@ public struct SettingsFile: Sendable {
     /// One setting, or a key of a table that may occur several times, whose default is `null`.
     ///
     /// - Throws: ``ConfigurationError``, or ``SettingsEditError/unknown(keyPath:nearest:)``
-    public func setting(_ keyPath: String) throws -> SurveyedSetting {
+    package func setting(_ keyPath: String) throws -> SurveyedSetting {
         let settings = try settings()
         if let setting = settings.first(where: { $0.keyPath == keyPath }) { return setting }
         let place = try SettingsPlace(keyPath, in: settings)
@@ -46,7 +47,7 @@ public struct SettingsFile: Sendable {
     }
 
     /// Whether there is a file.
-    public var exists: Bool { access(path, F_OK) == 0 }
+    package var exists: Bool { access(path, F_OK) == 0 }
 
     /// - Returns: `nil` if there is no file.
     private func content() throws(ConfigurationError) -> [UInt8]? {
@@ -66,11 +67,11 @@ public struct SettingsFile: Sendable {
     // MARK: Changing
 
     /// What ``set(_:to:comparingMachine:)`` did.
-    public struct Change: Sendable, Equatable {
-        public var former: JSON
-        public var value: JSON
+    package struct Change: Sendable, Equatable {
+        package var former: JSON
+        package var value: JSON
         /// Whether the file was written.
-        public var isWritten: Bool
+        package var isWritten: Bool
     }
 
     /// Changes one setting in the file, and nothing else in it. The file is the former one or the new one at any
@@ -82,7 +83,7 @@ public struct SettingsFile: Sendable {
     ///   - comparingMachine: also refuses what this machine lacks, as `latchkey run` would.
     /// - Throws: ``SettingsEditError``, or ``ConfigurationError`` if the file has faults already; nothing is changed
     ///   then.
-    public func set(_ keyPath: String, to words: [String]?, comparingMachine: Bool) throws -> Change {
+    package func set(_ keyPath: String, to words: [String]?, comparingMachine: Bool) throws -> Change {
         try change(keyPath, comparingMachine) { text, settings in
             let edit = try SettingsEdit(keyPath, words, in: settings)
             let isWritten = edit.value != edit.former || edit.isNew
@@ -97,7 +98,7 @@ public struct SettingsFile: Sendable {
     ///   - array: such as `hosts`.
     ///   - members: its keys with their values as a person types them.
     /// - Throws: like ``set(_:to:comparingMachine:)``
-    public func add(to array: String, _ members: [(key: String, words: [String])], comparingMachine: Bool) throws
+    package func add(to array: String, _ members: [(key: String, words: [String])], comparingMachine: Bool) throws
         -> Change
     {
         try change(array, comparingMachine) { text, settings in
@@ -117,7 +118,7 @@ public struct SettingsFile: Sendable {
     ///
     /// - Returns: with the default as value; `null` for a table.
     /// - Throws: like ``set(_:to:comparingMachine:)``
-    public func unset(_ keyPath: String, comparingMachine: Bool) throws -> Change {
+    package func unset(_ keyPath: String, comparingMachine: Bool) throws -> Change {
         try change(keyPath, comparingMachine) { text, settings in
             let place = try SettingsPlace(keyPath, in: settings)
             let written = settings.first { $0.keyPath == (place.index == nil ? keyPath : place.table) }

@@ -86,6 +86,9 @@ public struct Schema: Sendable, Equatable {
         Schema(["$ref": .string("#/components/schemas/\(name)")])
     }
 
+    /// The same, in a document that lists the named schemas of another one too.
+    package func defining(_ other: Schema) -> Schema { Schema(json, Self.union([self, other])) }
+
     /// The name of an event, or of any of a family: `broker.*`.
     package static func eventName(_ name: String) -> Schema {
         guard name.hasSuffix(".*") else { return string("", choices: [name]) }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Groundwork
 
 /// How long the messages of a store have waited at least, by their ascending numbers.
 ///
@@ -20,10 +21,10 @@ struct MessageAges: Sendable {
     /// When all messages before the first epoch had been accepted.
     private var opened: TimeInterval
 
-    init(_ clock: MessageClock) { opened = clock.read().steady }
+    init(_ clock: WatchedClock) { opened = clock.read().steady }
 
     /// Called with the number of each message that is accepted, or with the first of several.
-    mutating func accept(_ id: Int64, at now: MessageClock.Reading) {
+    mutating func accept(_ id: Int64, at now: WatchedClock.Reading) {
         // A change that failed gives its numbers back.
         while let last = epochs.last, last.first >= id { epochs.removeLast() }
         guard epochs.last?.offset != now.offset else { return }
@@ -35,7 +36,7 @@ struct MessageAges: Sendable {
 
     /// - Returns: whether the message has certainly waited longer than that.
     func hasWaited(
-        _ limit: Duration, _ id: Int64, _ stamp: MessageStamp, at now: MessageClock.Reading
+        _ limit: Duration, _ id: Int64, _ stamp: MessageStamp, at now: WatchedClock.Reading
     ) -> Bool {
         let waited: TimeInterval
         if let epoch = epochs.last(where: { $0.first <= id }) {

@@ -1,3 +1,5 @@
+import Groundwork
+
 /// A standing subscription, and how much of it is kept.
 public struct InboxPolicy: Sendable, Equatable {
     public var name: String
@@ -9,7 +11,7 @@ public struct InboxPolicy: Sendable, Equatable {
     public var limitBytes: Int
     /// The most messages that wait.
     public var limitMessages: Int
-    /// Messages that have waited longer are dropped, as soon as that is certain (``MessageClock``).
+    /// Messages that have waited longer are dropped, as soon as that is certain (``WatchedClock``).
     public var maxAge: Duration
     /// Whether messages are taken that the broker had retained from before the subscription. It sends them whenever
     /// the agent subscribes again.

@@ -48,7 +48,7 @@ public final actor InboxStore {
     nonisolated let unkept = Mutex<Unkept?>(nil)
 
     private let owner: String
-    private let clock: MessageClock
+    private let clock: WatchedClock
     private var ages: MessageAges
     private var file: InboxFile?
     private var isOpening = true
@@ -67,7 +67,7 @@ public final actor InboxStore {
     private var drops: [String: ContinuousClock.Instant] = [:]
     private static let burst = Duration.seconds(60)
 
-    private init(_ path: String, _ owner: String, _ policies: [InboxPolicy], _ clock: MessageClock) {
+    private init(_ path: String, _ owner: String, _ policies: [InboxPolicy], _ clock: WatchedClock) {
         self.path = path
         self.owner = owner
         self.clock = clock
@@ -86,7 +86,7 @@ public final actor InboxStore {
     ///   - clock: for the age of messages.
     /// - Throws: ``MessagingError/inboxUnusable(_:)``
     public static func open(
-        at path: String, owner: String, policies: [InboxPolicy], clock: MessageClock = MessageClock()
+        at path: String, owner: String, policies: [InboxPolicy], clock: WatchedClock = WatchedClock()
     ) async throws(MessagingError) -> InboxStore {
         let store = InboxStore(path, owner, policies, clock)
         try await store.open()
@@ -213,7 +213,7 @@ public final actor InboxStore {
                 // The clock may have been stepped since the message was received.
                 let isCertain =
                     now.isSettled
-                    && abs(now.date.timeIntervalSince(row.message.receivedAt)) < MessageClock.tolerance
+                    && abs(now.date.timeIntervalSince(row.message.receivedAt)) < WatchedClock.tolerance
                 ages.accept(try file.append(row, isTimeCertain: isCertain), at: now)
             }
             let dropped = try policies.filter { names.contains($0.name) }.flatMap { policy in

@@ -1,3 +1,4 @@
+import Groundwork
 import Storage
 
 /// The limits of the outbox: who gets room, and what goes to make some.
@@ -88,7 +89,7 @@ extension Outbox {
         }
     }
 
-    func hasExpired(_ message: QueuedMessage, at now: MessageClock.Reading) -> Bool {
+    func hasExpired(_ message: QueuedMessage, at now: WatchedClock.Reading) -> Bool {
         ages.hasWaited(policy.maxAge, message.id, message.stamp, at: now)
     }
 

@@ -36,7 +36,7 @@ public final actor Outbox {
         let answer: Answer?
     }
 
-    let clock: MessageClock
+    let clock: WatchedClock
     var ages: MessageAges
     /// `nil` before it is opened and once it is closed.
     var store: (any OutboxStore)?
@@ -88,7 +88,7 @@ public final actor Outbox {
     var telemetryAfter: Int64 = 0
     var nextAgeCheck: ContinuousClock.Instant?
 
-    private init(path: String, policy: OutboxPolicy, clock: MessageClock) {
+    private init(path: String, policy: OutboxPolicy, clock: WatchedClock) {
         self.path = path
         self.policy = policy
         self.clock = clock
@@ -107,7 +107,7 @@ public final actor Outbox {
     /// - Throws: ``MessagingError/outboxUnusable(_:)``
     public static func open(
         at path: String, owner: String? = nil, policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk,
-        isSuspect: Bool = false, clock: MessageClock = MessageClock()
+        isSuspect: Bool = false, clock: WatchedClock = WatchedClock()
     ) async throws(MessagingError) -> Outbox {
         let outbox = Outbox(path: path, policy: policy, clock: clock)
         try await outbox.open(owner, durability, isSuspect)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Groundwork
 
 /// Limits of an ``Outbox`` in size and age.
 public struct OutboxPolicy: Sendable, Equatable {
@@ -6,7 +7,7 @@ public struct OutboxPolicy: Sendable, Equatable {
     /// that is not being sent is dropped; if there is none, the new message is refused.
     public var limitBytes: Int
     /// Messages that have waited longer are dropped, whatever their kind, as soon as that is certain
-    /// (``MessageClock``).
+    /// (``WatchedClock``).
     public var maxAge: Duration
     /// The largest payload, in bytes.
     public var payloadLimit: Int

@@ -1,4 +1,5 @@
 import Agent
+import AgentCore
 import FoundationEssentials
 import Glibc
 import Groundwork

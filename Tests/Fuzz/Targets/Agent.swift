@@ -1,3 +1,4 @@
+import AgentCore
 import Groundwork
 
 @testable import Agent

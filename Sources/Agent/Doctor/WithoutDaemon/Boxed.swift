@@ -1,3 +1,5 @@
+import AgentCore
+
 /// A value that lies elsewhere: a type that has large values copies one reference for each, and so does the code that
 /// the compiler makes for its copies.
 @propertyWrapper

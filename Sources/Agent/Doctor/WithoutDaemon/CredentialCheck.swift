@@ -1,3 +1,5 @@
+import AgentCore
+
 /// Fails when the file from which systemd makes the credential is missing, or systemd cannot decrypt it.
 struct CredentialCheck: InstallationCheck {
     static let name = "credential"

@@ -1,3 +1,4 @@
+import AgentCore
 import LocalAPI
 
 /// Always fails, because no daemon answers; the reason comes from systemd, or from the socket and its permissions.

@@ -1,3 +1,5 @@
+import AgentCore
+
 /// Fails when a host that the settings name has no address.
 struct HostsCheck: InstallationCheck {
     static let name = NameResolutionCheck.name

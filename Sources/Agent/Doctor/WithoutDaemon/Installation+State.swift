@@ -1,3 +1,4 @@
+import AgentCore
 import FoundationEssentials
 import Gateway
 import Glibc
@@ -17,7 +18,7 @@ extension Installation {
         case .there:
             let time = BestKnownTime(path: "\(path)/clock")
             var state = AgentState(
-                now: time.now, clockIsPlausible: time.isPlausible, renewDays: settings.gateway.renewDays)
+                now: time.now, clockIsPlausible: time.isPlausible)
             state.clockFile = time.path
             state.diskTrouble = StateDirectory.trouble(in: path)
             state.setAside = StateDirectory.setAside(in: path)

@@ -1,4 +1,5 @@
-public import Groundwork
+import AgentCore
+import Groundwork
 import LocalAPI
 
 /// One possible reason why an agent does not respond.
@@ -10,7 +11,7 @@ protocol InstallationCheck: Sendable {
 }
 
 /// The doctor when no daemon answers: it examines what a daemon would start with.
-public enum InstallationDoctor {
+package enum InstallationDoctor {
     static let checks: [any InstallationCheck] = [
         DaemonCheck(), LibrariesCheck(), SettingsCheck(), CredentialCheck(), StateDirectoryCheck(),
         SharedCheck(of: StorageCheck()), SharedCheck(of: ClockCheck()), StoreCheck(), BoardDefinitionCheck(),
@@ -24,7 +25,7 @@ public enum InstallationDoctor {
     ///   - settingsPath: the settings that the daemon would read; `nil`: the file at its usual place.
     ///   - error: why the daemon could not be asked.
     /// - Returns: the report in the form of the daemon's own; `nil` if the error does not mean that no daemon answers.
-    public static func examine(socketPath: String, settingsPath: String?, after error: LocalAPIError) -> JSON? {
+    package static func examine(socketPath: String, settingsPath: String?, after error: LocalAPIError) -> JSON? {
         switch error {
         case .daemonNotRunning(let path): examine(Installation(gathering: path, .silent, settingsPath: settingsPath))
         case .socketForbidden(let path): examine(Installation(gathering: path, .forbidden, settingsPath: settingsPath))

@@ -1,3 +1,5 @@
+import AgentCore
+
 /// Fails when a library that is loaded with its first use cannot be used.
 struct LibrariesCheck: InstallationCheck {
     static let name = "libraries"

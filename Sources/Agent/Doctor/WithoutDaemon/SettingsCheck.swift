@@ -1,3 +1,5 @@
+import AgentCore
+
 /// Fails when the settings have faults, or name what this machine lacks.
 struct SettingsCheck: InstallationCheck {
     static let name = "settings"

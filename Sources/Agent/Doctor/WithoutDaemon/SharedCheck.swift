@@ -1,3 +1,5 @@
+import AgentCore
+
 /// A check of the daemon's doctor that needs no daemon.
 struct SharedCheck<Check: HealthCheck>: InstallationCheck {
     static var name: String { Check.name }

@@ -1,3 +1,4 @@
+import AgentCore
 import LocalAPI
 
 /// Fails when the agent could not use its state directory: it is another user's, open to others, or locked by another

@@ -1,3 +1,4 @@
+import AgentCore
 import Vault
 
 /// Fails when the sealed store is damaged, or has no slot of the kind that the settings name. Nothing sealed is opened.

@@ -1,0 +1,174 @@
+import Groundwork
+import LocalAPI
+
+/// Why the agent as a whole cannot do what was asked.
+package enum AgentError: Explained, Equatable {
+    /// No gateway is active yet.
+    case notEnrolled
+    /// The state directory cannot be used.
+    case stateDirectory(path: String, reason: String)
+    /// Another agent holds the lock of the state directory.
+    case stateDirectoryInUse(path: String)
+    /// The state directory belongs to a user other than the one that the agent runs as; both by number.
+    case stateDirectoryOfOther(path: String, owner: UInt32, user: UInt32)
+    /// The file of the passphrase is missing, empty, too long, or open to others.
+    case passphraseUnreadable(path: String, reason: String)
+    /// A request of the local API lacks a member or holds a wrong one.
+    case badRequest(member: String, fault: String)
+    /// The topic is for telemetry or presence of the board, which only the agent itself publishes.
+    case topicReserved(String)
+    /// A stream of messages belonged to a registration that is no longer the board's.
+    case subscriptionEnded
+    /// The gateway's configuration names no Bluetooth service.
+    case noProximityService
+    /// The gateway offers no browser login.
+    case browserNotOffered
+    /// The gateway does not offer this provider, or several and none that is its own.
+    case providerNotOffered(offered: [String])
+    /// Another program has ended the login.
+    case logInStopped
+    /// The gateway has not said anything about the user yet, or too much to be kept.
+    case noProfile
+    /// The settings forbid the gateway's own login page.
+    case pageNotEnabled
+    /// The URL at which a browser ended is not the answer to a login.
+    case browserAnswerInvalid(reason: String)
+    /// No browser login with that number awaits its answer.
+    case noSuchLogIn(String)
+    /// The vault was opened by this slot, and the settings name its key.
+    case slotInUse(Int64)
+    /// The board has no such part.
+    case noSuchPart(String)
+    /// The settings have no such action.
+    case noSuchAction(String)
+    /// There is a key to sign with by that name.
+    case signingKeyExists(String)
+    /// There are as many keys to sign with as there may be.
+    case tooManySigningKeys(limit: Int)
+    /// The called API's answer is a success, and not of the type that the caller demands.
+    case answerTypeUnexpected(expected: String, found: String?, status: Int)
+
+    package var explanation: Explanation {
+        switch self {
+        case .notEnrolled:
+            Explanation(
+                "agent.not-enrolled", .unconfigured, "this board is not enrolled at a gateway",
+                remedy: "enroll it: latchkey enroll - < url.txt", gateway: .local(100_004))
+        case .stateDirectory(let path, let reason):
+            Explanation(
+                "agent.state-directory", .configuration, "cannot use the state directory \(path): \(reason)",
+                remedy: "make it with mode 0700 for the agent's user, or name another in agent.state_directory")
+        case .stateDirectoryInUse(let path):
+            Explanation(
+                "agent.state-directory", .configuration,
+                "cannot use the state directory \(path): another agent is using it",
+                remedy: "another agent is running here: stop it (systemctl stop latchkey), or name another directory "
+                    + "in agent.state_directory")
+        case .stateDirectoryOfOther(let path, let owner, let user):
+            Explanation(
+                "agent.state-directory", .configuration,
+                "cannot use the state directory \(path): it belongs to \(UserName.shown(owner)), "
+                    + "and this agent runs as \(UserName.shown(user))",
+                remedy: "where the agent is installed: systemctl start latchkey; else run it as "
+                    + "\(UserName.shown(owner)), or with settings that name another directory than \(path) "
+                    + "in agent.state_directory")
+        case .passphraseUnreadable(let path, let reason):
+            Explanation(
+                "vault.passphrase-unreadable", .configuration,
+                "cannot take the passphrase in \(path): \(reason)",
+                remedy: "check vault.passphrase_file, that the agent's user may read it, and that nobody else may")
+        case .badRequest(let member, let fault):
+            Explanation(
+                "agent.bad-request", .misuse, "\(member) \(fault)",
+                remedy: "see the command's --help; for programs, GET /v1/openapi.json describes each request",
+                meaning: "a request of the local API lacks a member or holds a wrong one")
+        case .topicReserved(let topic):
+            Explanation(
+                "agent.topic-reserved", .permission, "the agent itself publishes to \(topic)",
+                remedy: "publish to another topic; root and the agent's own user may use this one")
+        case .subscriptionEnded:
+            Explanation(
+                "agent.subscription-ended", .temporary,
+                "the registration whose messages were read has gone, or the gateway was switched",
+                remedy: "subscribe again; latchkey status shows the registration there is now")
+        case .noProximityService:
+            Explanation(
+                "agent.no-proximity-service", .conflict,
+                "the gateway's configuration names no Bluetooth service for proximity login",
+                remedy: "have the gateway's administrator set mag.ble in the configuration, and enroll again; "
+                    + "a QR code works without")
+        case .browserNotOffered:
+            Explanation(
+                "agent.browser-not-offered", .conflict, "the gateway does not offer login in a browser",
+                remedy: "log in by password, or with a device nearby")
+        case .providerNotOffered(let offered):
+            Explanation(
+                "agent.provider-not-offered", .conflict,
+                "the gateway offers login by \(offered.joined(separator: ", "))",
+                remedy: "choose one of them: latchkey login --provider NAME")
+        case .logInStopped:
+            Explanation(
+                "agent.log-in-stopped", .denied, "another program has ended the login", gateway: .local(130_005))
+        case .noProfile:
+            Explanation(
+                "agent.no-profile", .notFound, "nothing that the gateway says about the user is kept here",
+                remedy: "ask the gateway: latchkey whoami --info")
+        case .pageNotEnabled:
+            Explanation(
+                "agent.page-not-enabled", .configuration, "login by the gateway's own page is switched off",
+                remedy: "set login.page in the settings, or log in by one of the providers",
+                gateway: .local(180_000))
+        case .browserAnswerInvalid(let reason):
+            Explanation(
+                "agent.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
+                remedy: Self.logInAgain, browserAnswer: .unusable)
+        case .noSuchLogIn(let id):
+            Explanation(
+                "agent.no-such-log-in", .notFound, "no login \(id) in a browser is in progress",
+                remedy: Self.logInAgain)
+        case .slotInUse(let id):
+            Explanation(
+                "agent.slot-in-use", .conflict,
+                "the vault was opened by slot \(id), and the settings name its key",
+                remedy: "have the agent open the vault by another slot first, or give this one another key with: "
+                    + "latchkey vault rewrap")
+        case .noSuchPart(let part):
+            Explanation(
+                "agent.no-such-part", .notFound, "this board has no \(part)",
+                remedy: "name it in the board definition, see: latchkey board list")
+        case .noSuchAction(let name):
+            Explanation(
+                "agent.no-such-action", .notFound, "there is no action \"\(name)\"",
+                remedy: "list them with: latchkey actions; they are made by [[actions]] in the settings")
+        case .signingKeyExists(let name):
+            Explanation(
+                "agent.signing-key-exists", .conflict, "there is a key \(name) already",
+                remedy: "use another name, or remove it first: latchkey keys remove \(name)")
+        case .tooManySigningKeys(let limit):
+            Explanation(
+                "agent.too-many-signing-keys", .conflict, "there are \(limit) signing keys already",
+                remedy: "remove one: latchkey keys list")
+        case .answerTypeUnexpected(let expected, let found, let status):
+            Explanation(
+                "agent.answer-type-unexpected", .invalidAnswer,
+                "the answer is \(found ?? "of no type"), not \(expected); the API has done what was asked",
+                remedy: "ask again without expecting a type, where that does no harm, to see the answer",
+                gateway: .local(100_401, httpStatus: status))
+        }
+    }
+
+    private static let logInAgain = "begin again with: latchkey login --browser"
+
+    package static let examples: [AgentError] = [
+        .notEnrolled, .stateDirectory(path: "PATH", reason: "REASON"), .stateDirectoryInUse(path: "PATH"),
+        .stateDirectoryOfOther(path: "PATH", owner: 0, user: 65_534),
+        .passphraseUnreadable(path: "PATH", reason: "REASON"),
+        .badRequest(member: "MEMBER", fault: "is missing"), .topicReserved("TOPIC"), .subscriptionEnded,
+        .noProximityService,
+        .browserNotOffered, .providerNotOffered(offered: ["NAME"]), .logInStopped, .noProfile,
+        .pageNotEnabled, .browserAnswerInvalid(reason: "REASON"), .noSuchLogIn("ID"), .slotInUse(1),
+        .noSuchPart("PART"), .noSuchAction("NAME"), .signingKeyExists("NAME"), .tooManySigningKeys(limit: 32),
+        .answerTypeUnexpected(expected: "TYPE", found: "TYPE", status: 200),
+        .answerTypeUnexpected(expected: "TYPE", found: nil, status: 200),
+    ]
+}

@@ -1,0 +1,36 @@
+import Groundwork
+import Settings
+
+/// Why the agent's configuration was not accepted.
+package enum ConfigurationError: Explained, Equatable {
+    /// The file does not exist, cannot be read, or is not text.
+    case unreadable(path: String, reason: String)
+    /// Every fault of the file, in file order.
+    case faults(path: String, [SettingsFault])
+    /// A user or a group of `[api]`, `[[grants]]` or `[proxy]` does not exist on this machine.
+    case unknownPeer(name: String)
+
+    package var explanation: Explanation {
+        switch self {
+        case .unreadable(let path, let reason):
+            Explanation(
+                "configuration.unreadable", .configuration, "cannot read \(path): \(reason)",
+                remedy: "check that the file is there and that the agent's user may read it")
+        case .faults(let path, let faults):
+            Explanation(
+                "configuration.faults", .configuration,
+                "\(path): " + faults.map(\.description).joined(separator: "; "),
+                remedy: "fix them and check with: latchkey config check")
+        case .unknownPeer(let name):
+            Explanation(
+                "configuration.unknown-peer", .configuration,
+                "the settings name \(name), which this machine does not know",
+                remedy: "write a user's name, or @ and a group's name, that getent(1) finds")
+        }
+    }
+
+    package static let examples: [ConfigurationError] = [
+        .unreadable(path: "PATH", reason: "REASON"),
+        .faults(path: "PATH", [SettingsFault(keyPath: "KEY", fault: "FAULT", fix: "FIX")]), .unknownPeer(name: "NAME"),
+    ]
+}

@@ -1,0 +1,32 @@
+import Groundwork
+import LocalAPI
+
+/// What becomes of an identity that came with the card of another board.
+package struct HardwareFeature: Feature {
+    package let host: Host
+
+    package static var errors: [any Explained.Type] { [HardwareError.self] }
+
+    package init(_ host: Host) { self.host = host }
+
+    package static var needsVault: Bool { false }
+
+    package func addRoutes(to router: inout Router) {
+        let answer = Schema.object(
+            ["identity": .string("what was done", choices: ["adopted", "discarded"])], required: ["identity"])
+        router.on(
+            "POST", "/v1/identity/adopt", needs: .operate,
+            .init("Go on with the identity of another board, whose place this one takes", answer: answer)
+        ) { request in
+            try await self.adoptIdentity()
+            return .json(["identity": "adopted"])
+        }
+        router.on(
+            "POST", "/v1/identity/discard", needs: .operate,
+            .init("Forget the identity and the messages of another board, whose card was copied", answer: answer)
+        ) { request in
+            try await self.discardIdentity()
+            return .json(["identity": "discarded"])
+        }
+    }
+}

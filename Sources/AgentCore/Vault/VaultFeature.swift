@@ -1,0 +1,29 @@
+import Groundwork
+import LocalAPI
+import Settings
+import Vault
+
+/// The keys that open the vault.
+package struct VaultFeature: Feature {
+    package let host: Host
+
+    package init(_ host: Host) { self.host = host }
+
+    package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("vault") { table in
+            table.choice("slot", &configuration.vault.slot, VaultSettings.Slot.allCases.map { ($0.rawValue, $0) })
+            table.string("credential", &configuration.vault.credential, .plainName)
+            table.string("passphrase_file", &configuration.vault.passphraseFile, .absolutePathOrEmpty)
+            table.string("development_key_file", &configuration.vault.developmentKeyFile, .absolutePathOrEmpty)
+        }
+    }
+
+    package func warnings() async throws -> [String] {
+        try await host.vault.openedBy().kind.isDevelopment
+            ? ["the vault is opened by a development key file, which keeps nothing safe"] : []
+    }
+
+    package static var errors: [any Explained.Type] { [VaultError.self] }
+
+    package static var events: [any ReportedEvent.Type] { [VaultEvent.self] }
+}

@@ -1,0 +1,111 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+import Vault
+
+/// The keys that open the vault: a leaked credential can be replaced, and a board moved from one kind of key to
+/// another, without enrolling again. Each change is completely on disk when it is answered, or not at all.
+extension VaultFeature {
+    package func addRoutes(to router: inout Router) {
+        router.on(
+            "GET", "/v1/vault/slots", needs: .operate,
+            .init(
+                "The slots of the sealed store, each of which opens with a key of its own",
+                answer: .object(
+                    ["slots": .array(of: Slot.schema, "in the order of their numbers")], required: ["slots"]))
+        ) { _ in
+            let openedBy = try await self.host.vault.openedBy().id
+            return .json([
+                "slots": .array(try await self.host.vault.slots().map { $0.json(isInUse: $0.id == openedBy) })
+            ])
+        }
+        router.on(
+            "POST", "/v1/vault/slots", needs: .operate,
+            .init(
+                "Add a slot to the sealed store", body: Self.keyMembers, required: ["kind", "key"], answer: Slot.schema)
+        ) { request in
+            .json(try await self.host.vault.add(try RequestBody(request).slotKey()).json(isInUse: false))
+        }
+        router.on(
+            "POST", "/v1/vault/slots/{id}", needs: .operate,
+            .init(
+                "Give a slot of the sealed store another key; the former key no longer opens it",
+                path: ["id": .integer("number of the slot")], body: Self.keyMembers, required: ["kind", "key"],
+                answer: Slot.schema)
+        ) { request in
+            let (id, openedBy) = (try request.slot(), try await self.host.vault.openedBy().id)
+            return .json(
+                try await self.host.vault.rewrap(slot: id, with: try RequestBody(request).slotKey())
+                    .json(isInUse: id == openedBy))
+        }
+        router.on(
+            "DELETE", "/v1/vault/slots/{id}", needs: .operate,
+            .init(
+                "Remove a slot of the sealed store, except the one that opened it",
+                path: ["id": .integer("number of the slot")],
+                answer: .object(["removed": .integer("number of the slot that was removed")], required: ["removed"]))
+        ) { request in
+            let id = try request.slot()
+            // The settings still name its key: without the slot, the agent could not open its vault again.
+            guard try await self.host.vault.openedBy().id != id else { throw AgentError.slotInUse(id) }
+            try await self.host.vault.remove(slot: id)
+            return .json(["removed": .integer(id)])
+        }
+    }
+
+    private static var keyMembers: [String: Schema] {
+        [
+            "kind": .string(
+                "what opens the slot", choices: [Slot.Kind.systemdCredential, .passphrase].map(\.rawValue)),
+            "key": Schema.base64("content of the credential, or the passphrase; 16 to 4096 bytes").asSensitive,
+        ]
+    }
+}
+
+extension RequestBody {
+    /// The key for a new slot.
+    fileprivate func slotKey() throws(AgentError) -> any SlotKey {
+        let kind = Slot.Kind(rawValue: try string("kind"))
+        guard var bytes = Base64.decode(try string("key")), bytes.count <= Self.keyLimit else {
+            throw .badRequest(member: "key", fault: "is not base64 of at most \(Self.keyLimit) bytes")
+        }
+        defer { wipe(&bytes) }
+        switch kind {
+        case .systemdCredential: return GivenCredential(SecretBytes(bytes))
+        case .passphrase: return Passphrase(SecretBytes(bytes))
+        default: throw .badRequest(member: "kind", fault: "is neither systemd-credential nor passphrase")
+        }
+    }
+
+    /// The limit of a key file, in bytes.
+    private static let keyLimit = 4096
+}
+
+extension LocalRequest {
+    fileprivate func slot() throws(AgentError) -> Int64 {
+        guard let id = parameters["id"].flatMap({ Int64($0) }) else {
+            throw .badRequest(member: "id", fault: "is not a number")
+        }
+        return id
+    }
+}
+
+extension Slot {
+    fileprivate static var schema: Schema {
+        Schema.object(
+            [
+                "id": .integer("number of the slot"), "kind": .string("what opens it"),
+                "created": .string("when, RFC 3339"),
+                "isDamaged": .boolean("whether it opens nothing any more"),
+                "isInUse": .boolean("whether the store was opened by it"),
+            ], required: ["id", "kind", "created", "isDamaged", "isInUse"])
+    }
+
+    fileprivate func json(isInUse: Bool) -> JSON {
+        [
+            "id": .integer(id), "kind": .string(kind.rawValue), "created": .string(created.formatted(.iso8601)),
+            "isDamaged": .bool(isDamaged), "isInUse": .bool(isInUse),
+        ]
+    }
+}

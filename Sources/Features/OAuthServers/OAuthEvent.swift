@@ -1,0 +1,18 @@
+import AgentCore
+import Groundwork
+
+/// What happens at OAuth servers.
+enum OAuthEvent: ReportedEvent {
+    /// An account has no token any more until a person logs in.
+    case logInNeeded(any Error)
+
+    static let meanings = [
+        "oauth.log-in-needed": "an OAuth server does not renew the token of an account any more; somebody has to log in"
+    ]
+
+    var report: EventReport {
+        switch self {
+        case .logInNeeded(let error): EventReport("oauth.log-in-needed", error: error)
+        }
+    }
+}

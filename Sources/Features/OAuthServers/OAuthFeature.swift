@@ -1,0 +1,36 @@
+import AgentCore
+import Groundwork
+import LocalAPI
+import OAuthAccounts
+
+/// Accounts at OAuth 2.0 and OpenID Connect servers.
+package struct OAuthFeature: Feature {
+    let host: Host
+    let kind: OAuthKind
+
+    package init(_ host: Host) {
+        self.host = host
+        kind = OAuthKind(host)
+    }
+
+    package static var checks: [any HealthCheck] { [OAuthAccountsCheck()] }
+
+    package static var accountMembers: [String: Schema] {
+        [
+            "user": .user, "server": .oauthServer, "tokens": .oauthTokens,
+            "needsPerson": .boolean("whether somebody has to log in first"),
+        ]
+    }
+
+    package static var errors: [any Explained.Type] { [OAuthAccountError.self] }
+
+    package static var events: [any ReportedEvent.Type] { [OAuthEvent.self] }
+
+    package var accountKinds: [any AccountKind] { [kind] }
+
+    package func examine(into state: inout AgentState) async throws {
+        var findings: [JSON] = []
+        for name in try await kind.names() { findings.append(try await host.accounts.report(name)) }
+        state.found[OAuthAccountsCheck.name] = .array(findings)
+    }
+}

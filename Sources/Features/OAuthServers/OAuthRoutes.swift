@@ -1,0 +1,239 @@
+import AgentCore
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+import OAuth
+import OAuthAccounts
+import Proximity
+
+/// What only accounts at OAuth servers have.
+extension OAuthFeature {
+    package func addRoutes(to router: inout Router) {
+        router.on(
+            "POST", "/v1/accounts", needs: .operate,
+            .init(
+                "Make an account at an OAuth 2.0 or OpenID Connect server", body: Schema.newOAuthAccount,
+                required: ["name"], answer: .reference(to: "Account"))
+        ) { request in
+            let body = RequestBody(request)
+            guard let name = AccountName(try body.string("name")) else { throw AccountError.nameInvalid }
+            let server = try body.serverConfiguration()
+            let registration = try body.registration(named: self.host.deviceName)
+            try await self.host.accounts.add(name, ofKind: self.kind.name) {
+                _ = try await self.kind.servers.add(name.text, server, registration: registration)
+            }
+            return .json(try await self.host.accounts.report(name))
+        }
+        let path = "/v1/accounts/{account}"
+        let scope = ["scope": Schema.string("with blanks between; without it, the account's own")]
+        router.on(
+            "POST", "\(path)/token", needs: .operate,
+            .init(
+                "A valid access token for a scope", path: ["account": .accountName], body: scope, answer: .accessToken)
+        ) { request in
+            let scope = try RequestBody(request).optionalString("scope")
+            return .json(try await self.kind.account(try request.accountName()).token(scope: scope).json)
+        }
+        router.on(
+            "POST", "\(path)/introspect", needs: .operate,
+            .init(
+                "What the server says of a token (RFC 7662)", path: ["account": .accountName], body: scope,
+                answer: Schema.openObject("the server's answer; active says whether the token is valid").asSensitive)
+        ) { request in
+            let scope = try RequestBody(request).optionalString("scope")
+            return .json(try await self.kind.account(try request.accountName()).introspect(scope: scope))
+        }
+        router.on(
+            "POST", "\(path)/login/assertion", needs: .operate,
+            .init(
+                "Log in with an assertion (RFC 7521)", path: ["account": .accountName],
+                body: scope.merging([
+                    "assertion": Schema.string("a JWT, or the XML of a SAML 2.0 assertion").asSensitive
+                ]) { own, _ in own }, required: ["assertion"], answer: .user)
+        ) { request in
+            let body = RequestBody(request)
+            let account = try await self.kind.account(try request.accountName())
+            _ = try await account.logIn(
+                assertion: SecretBytes(utf8: try body.string("assertion")), scope: try body.optionalString("scope"))
+            return .json(await self.kind.user(of: account))
+        }
+        router.on(
+            "POST", "\(path)/login/device", needs: .operate,
+            .init(
+                "Log in with a code that is entered elsewhere (RFC 8628); ends when its reader disconnects",
+                body: scope.merging(["picture": .boolean("true: also a QR code of the address, for a phone")]) { $1 },
+                events: ["device-code": .deviceCode, "logged-in": .user])
+        ) { request in
+            let body = RequestBody(request)
+            return .events(
+                self.logInByDeviceCode(
+                    at: try await self.kind.account(try request.accountName()), scope: try body.optionalString("scope"),
+                    hasPicture: try body.bool("picture", default: false)))
+        }
+    }
+
+    private func logInByDeviceCode(
+        at account: OAuthAccount, scope: String?, hasPicture: Bool
+    ) -> AsyncThrowingStream<LocalEvent, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(4)) { continuation in
+            let logIn = Task {
+                do {
+                    let authorization = try await account.beginDevice(scope: scope)
+                    continuation.yield(
+                        LocalEvent(name: "device-code", data: authorization.json(hasPicture: hasPicture)))
+                    _ = try await account.awaitDevice(authorization, scope: scope)
+                    continuation.yield(LocalEvent(name: "logged-in", data: await kind.user(of: account)))
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in logIn.cancel() }
+        }
+    }
+}
+
+extension DeviceAuthorization {
+    /// For the person who has to agree.
+    fileprivate func json(hasPicture: Bool) -> JSON {
+        var members: [String: JSON] = [
+            "userCode": .string(userCode), "address": .string(verificationURI),
+            "expiresIn": .integer(Int64(lifetime)),
+        ]
+        members["completeAddress"] = completeURI.map(JSON.string)
+        // An address that is too long for a code can still be entered.
+        let place = completeURI ?? verificationURI
+        members["picture"] = hasPicture ? (try? QRCode(place))?.json(of: place) : nil
+        return .object(members)
+    }
+}
+
+extension RequestBody {
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    fileprivate func serverConfiguration() throws(AgentError) -> ServerConfiguration {
+        var server = ServerConfiguration()
+        server.issuer = try optionalString("issuer")
+        server.clientID = try optionalString("clientID") ?? ""
+        server.secret = try optionalString("clientSecret").map { SecretBytes(utf8: $0) }
+        let preset = server.secret == nil ? ServerConfiguration.Authentication.none : .basic
+        server.authentication = try choice("authentication") ?? preset
+        server.algorithm = try choice("algorithm", of: JWS.Algorithm.ofOwnKeys) ?? .ES256
+        server.grant = try choice("grant") ?? .authorizationCode
+        server.scope = try optionalString("scope") ?? ""
+        server.redirectURI = try optionalString("redirectURI") ?? server.redirectURI
+        server.authorities = try optionalString("authorities")
+        server.subject = try optionalString("subject")
+        server.audience = try optionalString("audience")
+        for (name, value) in self["endpoints"]?.object ?? [:] {
+            guard let endpoint = ServerMetadata.Endpoint(rawValue: name), let address = value.string else {
+                throw .badRequest(member: "endpoints", fault: "has an endpoint that is not known")
+            }
+            server.endpoints[endpoint] = address
+        }
+        guard let resources = self["resources"] else { return server }
+        guard let texts = resources.array?.compactMap(\.string), texts.count == resources.array?.count,
+            texts.count <= 16
+        else { throw .badRequest(member: "resources", fault: "is not an array of up to 16 addresses") }
+        server.resources = texts
+        return server
+    }
+
+    /// - Returns: `nil` for a client that the server already knows.
+    fileprivate func registration(named name: String) throws(AgentError) -> OAuthAccounts.Registration? {
+        guard try bool("register", default: false) else { return nil }
+        var registration = OAuthAccounts.Registration()
+        registration.clientName = name
+        registration.token = try optionalString("registrationToken").map { SecretBytes(utf8: $0) }
+        registration.choosesAuthentication = try optionalString("authentication") == nil
+        return registration
+    }
+
+    private func choice<Choice: RawRepresentable<String> & CaseIterable & Equatable>(
+        _ member: String, of choices: [Choice] = Array(Choice.allCases)
+    ) throws(AgentError) -> Choice? {
+        guard let text = try optionalString(member) else { return nil }
+        guard let choice = Choice(rawValue: text), choices.contains(choice) else {
+            let names = choices.map(\.rawValue).joined(separator: ", ")
+            throw .badRequest(member: member, fault: "is none of \(names)")
+        }
+        return choice
+    }
+}
+
+extension Schema {
+    static var accessToken: Schema {
+        object(
+            [
+                "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
+                "expiresAt": .time(endOfToken), "scope": .string("with blanks between"),
+            ], required: ["accessToken", "scope"])
+    }
+
+    fileprivate static var deviceCode: Schema {
+        object(
+            [
+                "userCode": Schema.string("to be entered").asSensitive, "address": .string("where to enter it"),
+                "completeAddress": Schema.string("the address with the code, for a QR code").asSensitive,
+                "expiresIn": .integer("in seconds"), "picture": .qrCode,
+            ], required: ["userCode", "address", "expiresIn"])
+    }
+
+    private static var endpoints: Schema { map(of: .string("an address"), "addresses by their names in RFC 8414") }
+
+    fileprivate static var newOAuthAccount: [String: Schema] {
+        [
+            "name": accountName,
+            "issuer": .string("the server, which is asked to describe itself; this or endpoints have to be given"),
+            "endpoints": endpoints,
+            "clientID": .string("as the server knows this board; needed unless it is registered"),
+            "clientSecret": Schema.string("of the client").asSensitive,
+            "authentication": .string(
+                "of the client; client_secret_basic where there is a secret, what the server offers where it is "
+                    + "registered, else none",
+                choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
+            "algorithm": .string(
+                "of signatures by the client's key; ES256 unless given",
+                choices: JWS.Algorithm.ofOwnKeys.map(\.rawValue)),
+            "grant": .string(
+                "authorization_code unless given", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
+            "scope": .string("with blanks between"),
+            "redirectURI": .string("\(ServerConfiguration.presetRedirectURI) unless given"),
+            "resources": .array(of: .string("an address"), "where tokens may be sent; the first is the base of paths"),
+            "authorities": .string("certificates in PEM; without them, those that the system trusts"),
+            "subject": .string("in whose name the board signs assertions, for the grant jwt_bearer"),
+            "audience": .string(
+                "whom assertions by the client's key are for; the issuer unless given, and the token endpoint for the "
+                    + "grant jwt_bearer and where the server does not describe itself"),
+            "register": .boolean("whether the server is asked for a client (RFC 7591)"),
+            "registrationToken": Schema.string("the initial access token, where registration needs one").asSensitive,
+        ]
+    }
+
+    static var oauthServer: Schema {
+        object(
+            [
+                "issuer": .string("the server"), "endpoints": endpoints,
+                "clientID": .string("as the server knows this board"),
+                "authentication": .string(
+                    "of the client", choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
+                "grant": .string(
+                    "how the first token is obtained", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
+                "scope": .string("with blanks between"), "redirectURI": .string("where browsers end"),
+                "resources": .array(of: .string("an address"), "where tokens may be sent"),
+                "publicKey": .openObject("the client's key as a JWK, to be registered at the server"),
+            ],
+            required: ["endpoints", "clientID", "authentication", "grant", "scope", "redirectURI", "resources"],
+            "An OAuth 2.0 or OpenID Connect server, and this board's client there")
+    }
+
+    static var oauthTokens: Schema {
+        array(
+            of: .object(
+                [
+                    "scope": .string("with blanks between"),
+                    "lifeLeft": .integer("in seconds; negative when it has ended; not where the server does not say"),
+                    "canBeRefreshed": .boolean("without a person"),
+                ], required: ["scope", "canBeRefreshed"]), "at an OAuth server, one for each scope")
+    }
+}
