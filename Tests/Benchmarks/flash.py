@@ -19,7 +19,7 @@ from ground import BenchError, await_true, free_port, say
 from onlooker import Onlooker
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "Guarantees"))
-from proxy import Proxy    # pylint: disable=wrong-import-position,wrong-import-order
+from proxy import Proxy  # pylint: disable=wrong-import-position,wrong-import-order
 
 QUICK = {"warm-up": 200, "seconds": 3.0, "burst": 100, "cuts": 1, "settle": 1.0}
 # Messages of a campaign against a program: one after the other, then as many as at once.

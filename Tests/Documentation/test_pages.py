@@ -100,7 +100,10 @@ class TheChecks(unittest.TestCase):
             ("```toml\nslot = 1\n```", "there is no table [slot] in the settings"),
             ("```toml\n[vault]\nslot = passphrase\n```", "the settings cannot be read"),
             ("```toml\n[[inbox]]\nname = \"a\"\n[[inbox]]\nnames = \"b\"\n```", "there is no setting names in [inbox]"),
-            ("    cat > latchkey.toml <<END\n    [agent]\n    log = \"info\"\n    END", "there is no setting log in [agent]"),
+            (
+                "    cat > latchkey.toml <<END\n    [agent]\n    log = \"info\"\n    END",
+                "there is no setting log in [agent]",
+            ),
             ("    # latchkey.toml\n\n    [[action]]\n    name = \"a\"", "there is no table [action] in the settings"),
         ]:
             with self.subTest(added):
@@ -113,7 +116,8 @@ class TheChecks(unittest.TestCase):
 
     def test_pass_over_what_is_no_setting_and_no_code(self):
         for added in [
-            "    # latchkey.toml\n    [console]\n    enabled = true\n\n    # systemctl edit latchkey.service\n    [Service]\n    Nice=1",
+            "    # latchkey.toml\n    [console]\n    enabled = true\n\n    # systemctl edit latchkey.service\n"
+            "    [Service]\n    Nice=1",
             "```ini\n[Service]\nNice=1\n```\n\n```toml\n# both\n[vault]\n\n[[hosts]]\nhost = \"a\"\n```",
             "    [agent]\n    log_level = \"info\"\n    END of = it",
             "`grants.missing` `vault.slot` `outbox.limit_bytes` `vault.error` `vault.db` `metrics.md` `door.opened`",

@@ -93,7 +93,8 @@ def loopback():
 
 
 def shipped():
-    """What is about the program as it is shipped, and that the benchmarks run with it; deploy/bench all makes figures."""
+    """What is about the program as it is shipped, and that the benchmarks run with it; deploy/bench all makes
+    figures."""
     bench = command("deploy/bench", 6, "deploy/bench", "publish", "--messages", "200", "--runs", "1", "--no-paho")
     return (Lane("shipped program", 10, tests=SHIPPED), bench)
 
