@@ -279,7 +279,7 @@ def tables(result):
     if missing := [f"`{setting}`" for setting in NEW if setting not in result["known"]]:
         notes.append(f"This program's `[outbox]` has no {' and no '.join(missing)}: there is no row for 0.")
     notes += [
-        "Latchkey's own readings are one message a second of four values; nobody waits for an answer.",
+        "Latchkey's own readings are one message a second of four values; no program waits for an answer.",
         "Mosquitto saves every 1800 s unless told otherwise, longer than a situation lasts: nothing is what it "
         "writes between two saves, and what it would lose is of that time. Each save writes the whole database "
         "anew, so that saving each change costs more the more messages wait.",
