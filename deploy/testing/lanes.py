@@ -66,6 +66,7 @@ def checks():
         command("packages: what is said of them", 2, *python, "Tests/Packages"),
         command("this runner", 2, *python, "Tests/Runner"),
         command("shell scripts: shellcheck", 3, "shellcheck", "-x", *scripts()),
+        command("text: Python, spelling, words", 5, "deploy/check-text"),
         command("Swift code: swift format lint", 5, "swift", "format", "lint", "--strict", "--parallel", "--recursive",
                 "Package.swift", "Sources", "Tests"),
     )
