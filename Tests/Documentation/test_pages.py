@@ -66,6 +66,26 @@ class ThePages(unittest.TestCase):
         self.assertGreater(count, 300)
 
 
+class TheDecisions(unittest.TestCase):
+    """Their index, and their length."""
+
+    FOLDER = ROOT / "docs/decisions"
+
+    def test_are_in_the_index_once_under_their_title(self):
+        index = (self.FOLDER / "README.md").read_text()
+        # The index may add what became of one.
+        outcome = r"(?: \((?:withdrawn|replaced by \d{4})\))?"
+        entered = re.findall(rf"(?m)^- \[(\d{{4}})\]\((\1-[\w-]+\.md)\): (.+?){outcome}$", index)
+        there = sorted(self.FOLDER.glob("[0-9]*.md"))
+        self.assertEqual(sorted(name for _, name, _ in entered), [path.name for path in there])
+        for _, name, title in entered:
+            self.assertEqual((self.FOLDER / name).read_text().splitlines()[0], f"# {title}", name)
+
+    def test_have_at_most_40_lines(self):
+        for path in self.FOLDER.glob("[0-9]*.md"):
+            self.assertLessEqual(len(path.read_text().splitlines()), 40, path.name)
+
+
 class TheChecks(unittest.TestCase):
     """What they find on a page with a fault."""
 
