@@ -24,6 +24,13 @@ class WordTests(unittest.TestCase):
     def test_passes_over_parts_of_words_and_words_apart(self):
         self.assertEqual(list(words.found("in vainglory; as it\n\nis; nobody's\n")), [(3, "nobody")])
 
+    def test_looks_at_nothing_of_swift_but_literals(self):
+        source = (
+            '// nobody\nlet nobody = "to \\(nobody), http://a"  // somebody\nfail("nobody-to-ask", "whoever")\n'
+            '"""\n    in vain\n    """\n'
+        )
+        self.assertEqual(list(words.found(words.literals(source))), [(3, "whoever"), (5, "in vain")])
+
     def test_names_file_line_word_and_a_better_one(self):
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder, "docs/a/page.md")
