@@ -2,9 +2,9 @@
 
     cli_json.py LATCHKEY SCHEMAS SOCKET SETTINGS FOLDER
 
-A daemon listens on SOCKET, registered and with the settings in the file SETTINGS, which is changed; new files go to FOLDER.
-Exit status 0 when everything that was printed is as SCHEMAS and the daemon's own document say. Commands that this leaves
-out are in other tests, whose output deploy/check-answers compares.
+A daemon listens on SOCKET, registered and with the settings in the file SETTINGS, which is changed; new files go to
+FOLDER. Exit status 0 when everything that was printed is as SCHEMAS and the daemon's own document say. Commands that
+this leaves out are in other tests, whose output deploy/check-answers compares.
 """
 import http.client
 import json
@@ -45,7 +45,9 @@ def record(words, result):
     if place := os.environ.get("LATCHKEY_RECORD_ANSWERS"):
         line = {"words": words[:3], "status": result.returncode, "lines": result.stdout.splitlines(),
                 "error": (result.stderr.splitlines() or [""])[-1]}
-        with open(f"{place}/{os.getpid()}.printed", "a", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        with open(
+            f"{place}/{os.getpid()}.printed", "a", opener=lambda path, flags: os.open(path, flags, 0o600)
+        ) as file:
             file.write(json.dumps(line) + "\n")
 
 
@@ -57,7 +59,9 @@ def judge(words, text, name):
     whole = {"$ref": f"#/$defs/{name.replace(' ', '%20')}", "$defs": definitions,
              "paths": document["paths"], "components": document["components"]}
     validator = Draft202012Validator(whole)
-    faults.extend(f"{' '.join(words)}: {fault.json_path}: {fault.message}"[:400] for fault in validator.iter_errors(value))
+    faults.extend(
+        f"{' '.join(words)}: {fault.json_path}: {fault.message}"[:400] for fault in validator.iter_errors(value)
+    )
 
 
 def command(name, *words, status=0, daemon=path):
@@ -69,10 +73,37 @@ def command(name, *words, status=0, daemon=path):
 
 
 for name in [
-    "version", "status", "logs", "metrics", "doctor", "accounts list", "accounts current", "gateway list", "gateway show",
-    "hosts list", "grants list", "grants log", "keys list", "brokers list", "inbox list", "actions list", "dead-letters list",
-    "prompts list", "consent list", "vault slots", "token", "config show", "config check", "board list", "board check",
-    "mpin backend list", "proximity status", "proximity audit", "renew", "gateway stop", "gateway start",
+    "version",
+    "status",
+    "logs",
+    "metrics",
+    "doctor",
+    "accounts list",
+    "accounts current",
+    "gateway list",
+    "gateway show",
+    "hosts list",
+    "grants list",
+    "grants log",
+    "keys list",
+    "brokers list",
+    "inbox list",
+    "actions list",
+    "dead-letters list",
+    "prompts list",
+    "consent list",
+    "vault slots",
+    "token",
+    "config show",
+    "config check",
+    "board list",
+    "board check",
+    "mpin backend list",
+    "proximity status",
+    "proximity audit",
+    "renew",
+    "gateway stop",
+    "gateway start",
 ]:
     command(name)
 command("status", "--account", "gateway")

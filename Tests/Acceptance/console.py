@@ -541,7 +541,9 @@ def gone(address):
         show(browser, address)
         host = subprocess.run(["hostname"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
         browser.until("document.title.startsWith(arguments[0])", host)
-        expect(host in browser.ask("document.getElementById('board').textContent"), "the page says which board it is of")
+        expect(
+            host in browser.ask("document.getElementById('board').textContent"), "the page says which board it is of"
+        )
         print("shown", flush=True)
         browser.until("document.body.classList.contains('stale') && !document.getElementById('stale').hidden")
         text = browser.ask("document.getElementById('stale').textContent")

@@ -236,7 +236,12 @@ ask("POST", "/v1/current-account", {"account": "gateway"})
 ask("POST", "/v1/board/button", {"pressed": True})
 ask("POST", "/v1/board/button", {"pressed": False})
 ask("POST", "/v1/board/button", {"milliseconds": 1})
-ask("POST", "/v1/readings", {"readings": [{"name": "well.level", "value": 2.3, "unit": "m"}, {"name": "door", "value": None}]}, status=202)
+ask(
+    "POST",
+    "/v1/readings",
+    {"readings": [{"name": "well.level", "value": 2.3, "unit": "m"}, {"name": "door", "value": None}]},
+    status=202,
+)
 ask("POST", "/v1/readings", {"readings": []}, status=400)
 ask("DELETE", "/v1/proximity/sharing")
 ask("GET", "/v1/login/nearby")

@@ -9,7 +9,6 @@ FOLDER holds the database. The clients are in CLIENTS; alice is the user.
 import ctypes
 import http.cookiejar
 import json
-import os
 import pathlib
 import signal
 import socket

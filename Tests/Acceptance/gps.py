@@ -55,7 +55,7 @@ port, feed = (one.getsockname()[1] for one in holds)
 gpsd = subprocess.Popen(
     ["gpsd", "-N", "-n", "-b", "-S", str(port), f"udp://127.0.0.1:{feed}"], stdin=subprocess.DEVNULL)
 try:
-    for attempt in range(3000):
+    for _ in range(3000):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 break

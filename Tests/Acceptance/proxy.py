@@ -116,7 +116,7 @@ def hostile():
     # A server that must never hear of anything: no grant and no settings name it.
     foreign = socket.create_server(("127.0.0.1", 0))
     foreign.setblocking(False)
-    address = "127.0.0.1:%d" % foreign.getsockname()[1]
+    address = f"127.0.0.1:{foreign.getsockname()[1]}"
     cases += [
         ("a foreign host", get % ("/", address), 400),
         ("a foreign host in the address", get % (f"http://{address}/", "gateway"), 400),
@@ -145,6 +145,11 @@ def hostile():
     sys.exit(1 if faults else 0)
 
 
+def wait_for_line(pipe):
+    with open(pipe) as lines:
+        lines.readline()
+
+
 def keep(pipe):
     proxy = Proxy()
     for number in (1, 2):
@@ -153,7 +158,7 @@ def keep(pipe):
         answer.read()
         print(answer.status, "open" if proxy.sock else "closed", flush=True)
         if number == 1:
-            open(pipe).readline()
+            wait_for_line(pipe)
 
 
 def download(pipe):
@@ -162,7 +167,7 @@ def download(pipe):
     answer = proxy.getresponse()
     answer.read(1)
     print("begun", flush=True)
-    open(pipe).readline()
+    wait_for_line(pipe)
     try:
         answer.read()
         print("complete", flush=True)

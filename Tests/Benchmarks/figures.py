@@ -1,5 +1,6 @@
 """Reading the kernel's counters, and putting figures into tables."""
 
+import contextlib
 import json
 import os
 import platform
@@ -57,10 +58,9 @@ def wakeups(process):
     """How often each thread of a process gave up the processor by itself: a wake-up follows each."""
     counts = {}
     for task in Path(f"/proc/{process}/task").iterdir():
-        try:
+        # A thread may have ended.
+        with contextlib.suppress(FileNotFoundError):
             counts[task.name] = fields(task / "status")["voluntary_ctxt_switches"]
-        except FileNotFoundError:
-            pass    # the thread has ended
     return counts
 
 

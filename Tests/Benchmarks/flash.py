@@ -19,7 +19,7 @@ from ground import BenchError, await_true, free_port, say
 from onlooker import Onlooker
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "Guarantees"))
-from proxy import Proxy    # pylint: disable=wrong-import-position,wrong-import-order
+from proxy import Proxy  # pylint: disable=wrong-import-position,wrong-import-order
 
 QUICK = {"warm-up": 200, "seconds": 3.0, "burst": 100, "cuts": 1, "settle": 1.0}
 # Messages of a campaign against a program: one after the other, then as many as at once.
@@ -279,7 +279,7 @@ def tables(result):
     if missing := [f"`{setting}`" for setting in NEW if setting not in result["known"]]:
         notes.append(f"This program's `[outbox]` has no {' and no '.join(missing)}: there is no row for 0.")
     notes += [
-        "Latchkey's own readings are one message a second of four values; nobody waits for an answer.",
+        "Latchkey's own readings are one message a second of four values; no program waits for an answer.",
         "Mosquitto saves every 1800 s unless told otherwise, longer than a situation lasts: nothing is what it "
         "writes between two saves, and what it would lose is of that time. Each save writes the whole database "
         "anew, so that saving each change costs more the more messages wait.",

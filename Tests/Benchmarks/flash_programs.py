@@ -15,7 +15,6 @@ from ground import BROKER, BenchError, await_true, free_port
 from local_api import Connection
 from onlooker import Onlooker, packet, text
 
-
 # Messages of a burst that are under way at once, and so may share a sync.
 WIDTH = 8
 TOPIC = "flash"

@@ -90,7 +90,9 @@ def measure(ground, options):
 
 
 def tables(result):
-    rows = [["budget of the design", f"{BUDGET['size'] / 1e6:.2f}", "", "26.0", "5.0", "", "8", f"{BUDGET['wakeups']}", ""]]
+    rows = [
+        ["budget of the design", f"{BUDGET['size'] / 1e6:.2f}", "", "26.0", "5.0", "", "8", f"{BUDGET['wakeups']}", ""]
+    ]
     for name, at in result["processes"].items():
         rows.append([
             name, f"{at['size'] / 1e6:.2f}", f"{at['libraries'] / 1e6:.1f}", f"{at['rss'] / 1e3:.1f}",

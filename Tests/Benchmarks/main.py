@@ -47,7 +47,7 @@ def circumstances(ground):
     git = subprocess.run(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"], check=False,
                          capture_output=True, text=True)
     return {
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": machine(ground.folder),
         "versions": {
             "latchkey": f"{version([ground.latchkey, '--version'])} ({git.stdout.strip() or 'unknown'})",

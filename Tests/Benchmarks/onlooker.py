@@ -1,6 +1,7 @@
 """A client of MQTT 3.1.1 without TLS, for the broker's second port: it sees what arrives, the same way for all that
 publish."""
 
+import contextlib
 import socket
 import struct
 import threading
@@ -98,8 +99,6 @@ class Onlooker:
             return self.times[count - 1]
 
     def close(self):
-        try:
+        with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
         self.socket.close()

@@ -72,9 +72,10 @@ def measure(ground, options):
                     ])
                     programs.append(subprocess.Popen(words, stdout=sink.open("wb"), stderr=errors[index].open("wb")))
                 try:
-                    await_true(30, f"the subscriptions of {name}", lambda: (
-                        all("subscribed" in path.read_text() for path in errors) if ours else
-                        (ground.folder / "broker.log").read_text().count(f" {topic}\n") >= subscribed + count))
+                    await_true(30, f"the subscriptions of {name}", lambda: (  # noqa: B023  called at once
+                        all("subscribed" in path.read_text() for path in errors) if ours else  # noqa: B023
+                        (ground.folder / "broker.log").read_text().count(f" {topic}\n")
+                        >= subscribed + count))  # noqa: B023
                     start = feed(feeder, topic, options.messages, options.rate)
                     lost = gather(programs, sinks, options.messages)
                     wall = time.monotonic() - start

@@ -1,6 +1,7 @@
 """Tests of what the flash benchmark makes of the kernel's lines. Run: python3 -m unittest discover -s
 Tests/Benchmarks"""
 
+import contextlib
 import threading
 import unittest
 from types import SimpleNamespace
@@ -92,10 +93,9 @@ class Meeting(list):
 
     def __getitem__(self, part):
         found = super().__getitem__(part)
-        try:
+        # Broken if only one looks at a time.
+        with contextlib.suppress(threading.BrokenBarrierError):
             self.both.wait()
-        except threading.BrokenBarrierError:
-            pass    # only one looks at a time
         return found
 
 

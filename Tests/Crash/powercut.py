@@ -16,7 +16,16 @@ directory was. Of what came after, nothing survives, or everything, or a part: n
 some moment; writes in pieces of 512 or 4096 bytes, each for itself, so that a write may be torn and a later one outlive
 an earlier.
 """
-import ctypes, errno, os, random, signal, stat, struct, sys, threading, time
+import ctypes
+import errno
+import os
+import random
+import signal
+import stat
+import struct
+import sys
+import threading
+import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 (LOOKUP, FORGET, GETATTR, SETATTR, MKDIR, UNLINK, RMDIR, RENAME, LINK, OPEN, READ, WRITE, STATFS, RELEASE, FSYNC,

@@ -1,7 +1,7 @@
 """What docs/examples names, against what the programs that read it know.
 
-Options of Telegraf are those of plugins/inputs/prometheus/sample.conf in its source, properties and outputs of nodes those
-that the core nodes of Node-RED (packages/node_modules/@node-red/nodes/core) read.
+Options of Telegraf are those of plugins/inputs/prometheus/sample.conf in its source, properties and outputs of nodes
+those that the core nodes of Node-RED (packages/node_modules/@node-red/nodes/core) read.
 """
 import json
 import pathlib
@@ -11,12 +11,28 @@ import tomllib
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "docs/examples"
 
 TELEGRAF = {
-    "urls", "metric_version", "url_tag", "ignore_timestamp", "bearer_token", "bearer_token_string", "username", "password",
-    "response_timeout", "timeout", "tls_ca", "tls_cert", "tls_key", "insecure_skip_verify", "http_headers",
+    "urls",
+    "metric_version",
+    "url_tag",
+    "ignore_timestamp",
+    "bearer_token",
+    "bearer_token_string",
+    "username",
+    "password",
+    "response_timeout",
+    "timeout",
+    "tls_ca",
+    "tls_cert",
+    "tls_key",
+    "insecure_skip_verify",
+    "http_headers",
 }
 NODES = {
     "inject": (1, {"props", "repeat", "crontab", "once", "onceDelay", "topic", "payload", "payloadType"}),
-    "http request": (1, {"method", "ret", "paytoqs", "url", "tls", "persist", "proxy", "authType", "senderr", "headers"}),
+    "http request": (
+        1,
+        {"method", "ret", "paytoqs", "url", "tls", "persist", "proxy", "authType", "senderr", "headers"},
+    ),
     "exec": (3, {"command", "addpay", "append", "useSpawn", "timer", "winHide", "oldrc"}),
     "split": (1, {"splt", "spltType", "arraySplt", "arraySpltType", "stream", "addname", "property"}),
     "json": (1, {"property", "action", "pretty"}),
@@ -29,7 +45,9 @@ def telegraf(text):
     """The plugins of a configuration, those in comments too, and what is wrong with them."""
     commented = re.sub(r"(?m)^# ?(?=\[\[|  )", "", text)
     plugins = tomllib.loads(commented)["inputs"]["prometheus"]
-    return plugins, [f"telegraf.conf: inputs.prometheus has no {key}" for plugin in plugins for key in plugin if key not in TELEGRAF]
+    return plugins, [
+        f"telegraf.conf: inputs.prometheus has no {key}" for plugin in plugins for key in plugin if key not in TELEGRAF
+    ]
 
 
 def flow(nodes):

@@ -18,8 +18,13 @@ class TheExamples(unittest.TestCase):
         self.assertEqual(len(examples.telegraf(text)[1]), 2)
         good = examples.read("node-red-flow.json")
         split = next(index for index, node in enumerate(good) if node["type"] == "split")
-        for change, found in [({"splitter": "x"}, "has no splitter"), ({"wires": [["gone"]]}, "gone, which is not there"),
-                              ({"wires": []}, "has 0 outputs"), ({"z": "gone"}, "is on no tab"), ({"type": "function"}, "not a core node")]:
+        for change, found in [
+            ({"splitter": "x"}, "has no splitter"),
+            ({"wires": [["gone"]]}, "gone, which is not there"),
+            ({"wires": []}, "has 0 outputs"),
+            ({"z": "gone"}, "is on no tab"),
+            ({"type": "function"}, "not a core node"),
+        ]:
             flow = copy.deepcopy(good)
             flow[split] |= change
             self.assertTrue(any(found in fault for fault in examples.flow(flow)), change)

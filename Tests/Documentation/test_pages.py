@@ -66,6 +66,26 @@ class ThePages(unittest.TestCase):
         self.assertGreater(count, 300)
 
 
+class TheDecisions(unittest.TestCase):
+    """Their index, and their length."""
+
+    FOLDER = ROOT / "docs/decisions"
+
+    def test_are_in_the_index_once_under_their_title(self):
+        index = (self.FOLDER / "README.md").read_text()
+        # The index may add what became of one.
+        outcome = r"(?: \((?:withdrawn|replaced by \d{4})\))?"
+        entered = re.findall(rf"(?m)^- \[(\d{{4}})\]\((\1-[\w-]+\.md)\): (.+?){outcome}$", index)
+        there = sorted(self.FOLDER.glob("[0-9]*.md"))
+        self.assertEqual(sorted(name for _, name, _ in entered), [path.name for path in there])
+        for _, name, title in entered:
+            self.assertEqual((self.FOLDER / name).read_text().splitlines()[0], f"# {title}", name)
+
+    def test_have_at_most_40_lines(self):
+        for path in self.FOLDER.glob("[0-9]*.md"):
+            self.assertLessEqual(len(path.read_text().splitlines()), 40, path.name)
+
+
 class TheChecks(unittest.TestCase):
     """What they find on a page with a fault."""
 
@@ -100,7 +120,10 @@ class TheChecks(unittest.TestCase):
             ("```toml\nslot = 1\n```", "there is no table [slot] in the settings"),
             ("```toml\n[vault]\nslot = passphrase\n```", "the settings cannot be read"),
             ("```toml\n[[inbox]]\nname = \"a\"\n[[inbox]]\nnames = \"b\"\n```", "there is no setting names in [inbox]"),
-            ("    cat > latchkey.toml <<END\n    [agent]\n    log = \"info\"\n    END", "there is no setting log in [agent]"),
+            (
+                "    cat > latchkey.toml <<END\n    [agent]\n    log = \"info\"\n    END",
+                "there is no setting log in [agent]",
+            ),
             ("    # latchkey.toml\n\n    [[action]]\n    name = \"a\"", "there is no table [action] in the settings"),
         ]:
             with self.subTest(added):
@@ -113,7 +136,8 @@ class TheChecks(unittest.TestCase):
 
     def test_pass_over_what_is_no_setting_and_no_code(self):
         for added in [
-            "    # latchkey.toml\n    [console]\n    enabled = true\n\n    # systemctl edit latchkey.service\n    [Service]\n    Nice=1",
+            "    # latchkey.toml\n    [console]\n    enabled = true\n\n    # systemctl edit latchkey.service\n"
+            "    [Service]\n    Nice=1",
             "```ini\n[Service]\nNice=1\n```\n\n```toml\n# both\n[vault]\n\n[[hosts]]\nhost = \"a\"\n```",
             "    [agent]\n    log_level = \"info\"\n    END of = it",
             "`grants.missing` `vault.slot` `outbox.limit_bytes` `vault.error` `vault.db` `metrics.md` `door.opened`",

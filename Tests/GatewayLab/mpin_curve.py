@@ -41,7 +41,7 @@ def times(k, a):
 
 
 def encode(a):
-    return "04%064x%064x" % a
+    return "04{:064x}{:064x}".format(*a)
 
 
 def decode(text):

@@ -2,6 +2,7 @@
 
 OpenSSL's side of TLS is in memory here, so that each byte goes, or does not, when the scenario wants it.
 """
+import contextlib
 import random
 import socket
 import ssl
@@ -86,10 +87,8 @@ class Client:
 
     def say_goodbye(self):
         """Sends a close_notify, and does not wait for the lab's."""
-        try:
+        with contextlib.suppress(ssl.SSLWantReadError):
             self.tls.unwrap()
-        except ssl.SSLWantReadError:
-            pass
         self.flush()
 
     def answer(self):
@@ -134,7 +133,9 @@ def hostile():
         b"\x80\x2e\x01\x03\x01\x00\x15\x00\x00\x00\x10" + bytes(40), b"\x15\x03\x03\x00\x02\x01\x00" * 1000,
         b"\x14\x03\x03\x00\x01\x01" * 1000, b"\x17\x03\x03\x00\x10" + bytes(16)]
     # A message of 16 MB, in records.
-    openings.append(b"\x16\x03\x01\x40\x00\x01\xff\xff\xff" + bytes(16380) + (b"\x16\x03\x01\x40\x00" + bytes(16384)) * 50)
+    openings.append(
+        b"\x16\x03\x01\x40\x00\x01\xff\xff\xff" + bytes(16380) + (b"\x16\x03\x01\x40\x00" + bytes(16384)) * 50
+    )
     openings += [chance.randbytes(chance.randrange(1, 2000)) for _ in range(30)]
     for message in hellos:
         openings += [message[:end] for end in range(1, len(message), 23)]
@@ -171,10 +172,8 @@ def cut():
     for version in VERSIONS:
         for turn in range(30):
             client = Client(trusting(version))
-            try:
+            with contextlib.suppress(ssl.SSLWantReadError):
                 client.tls.do_handshake()
-            except ssl.SSLWantReadError:
-                pass
             message = client.outgoing.read()
             # In the middle of the client's first message, or when the lab waits for its second.
             client.connection.sendall(message[:len(message) // 2] if turn % 2 else message)

@@ -8,7 +8,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from ground import BROKER, BenchError, await_true, free_port, say
+from ground import BROKER, BenchError, await_true, free_port
 
 
 class Broker:

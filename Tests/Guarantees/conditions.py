@@ -1,5 +1,6 @@
 """What happens to a campaign while messages are published. Each gets the stage, and returns when it is over."""
 
+import contextlib
 import signal
 import time
 
@@ -88,10 +89,8 @@ def power_cut(stage, rounds):
         stage.await_accepted(FLOW)
         stage.disk.order(f"cut {20 + 37 * number}")
         # A calm agent may not write at all meanwhile: then the power goes with what it does now.
-        try:
+        with contextlib.suppress(BenchError):
             await_true(3, "the power cut", lambda: stage.disk.order("state").startswith("ok off"))
-        except BenchError:
-            pass
         stage.board.process.send_signal(signal.SIGKILL)
         stage.board.process.wait()
         stage.disk.order(f"restart {stage.seed + number}")

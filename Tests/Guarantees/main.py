@@ -132,7 +132,7 @@ def circumstances(field, names):
                          capture_output=True, text=True)
     packages = [*(BROKERS[name].package for name in names), "libmosquitto1"]
     return {
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": machine(field.folder),
         "versions": {"latchkey": f"{version([field.latchkey, '--version'])} ({git.stdout.strip() or 'unknown'})",
                      **{name: package(name) for name in packages}},

@@ -1,5 +1,6 @@
 """A TCP proxy before a broker that can go wrong in the ways a network does. It reads nothing of what it passes on."""
 
+import contextlib
 import queue
 import selectors
 import socket
@@ -11,10 +12,8 @@ ROOM = 1 << 18    # bytes that may wait in each direction
 
 def reset(end):
     """Closes a connection so that the other side sees a reset, not an end."""
-    try:
+    with contextlib.suppress(OSError):
         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    except OSError:
-        pass
     end.close()
 
 

@@ -3,6 +3,7 @@
 Ends when the process that started it does, so that it never outlives its test.
 """
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -34,10 +35,8 @@ class Handler(BaseHTTPRequestHandler):
         super().setup()
 
     def handle(self):
-        try:
+        with contextlib.suppress(OSError):
             super().handle()
-        except OSError:
-            pass
 
     def log_message(self, *_):
         pass
@@ -99,11 +98,11 @@ class Handler(BaseHTTPRequestHandler):
                 self.chunk(b"x" * 65536)
                 sent += 65536
         except OSError:
-            say("closed after %d" % sent)
+            say(f"closed after {sent}")
 
     def answer_fields(self):
         value = "v" * int(self.query.get("bytes", 0))
-        self.reply(b"", headers=[("X-%d" % number, value) for number in range(int(self.query["count"]))])
+        self.reply(b"", headers=[(f"X-{number}", value) for number in range(int(self.query["count"]))])
 
     def answer_silence(self):
         say("asked")
@@ -135,7 +134,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     allow_reuse_address = True
 
     def handle_error(self, *_):
-        say("refused %s" % sys.exc_info()[1])
+        say(f"refused {sys.exc_info()[1]}")
 
 
 class UnixServer(Server):
@@ -182,5 +181,5 @@ signal.pthread_sigmask(signal.SIG_SETMASK, [])
 threading.Thread(target=end_with_parent, daemon=True).start()
 handler = Mute if arguments.mute else Handler
 server = UnixServer(arguments.unix, handler) if arguments.unix else Server(("127.0.0.1", 0), handler)
-say("port %d" % (0 if arguments.unix else server.server_address[1]))
+say(f"port {0 if arguments.unix else server.server_address[1]}")
 server.serve_forever()

@@ -4,6 +4,7 @@
 
 Ends with 0 and a line of figures when every answer was as it has to be. As USER, where one is given.
 """
+import contextlib
 import json
 import os
 import pwd
@@ -116,9 +117,9 @@ def at_once(work, items):
 def expect(answer, what, statuses, has_code=True):
     """One of these statuses, with an error in the form that all errors have; libmicrohttpd's own answers have none."""
     if answer.status not in statuses:
-        fault("%s: %r" % (what, answer.raw[:200]))
+        fault(f"{what}: {answer.raw[:200]!r}")
     elif has_code and answer.status >= 400 and not answer.code:
-        fault("%s: no code in %r" % (what, answer.raw[:200]))
+        fault(f"{what}: no code in {answer.raw[:200]!r}")
     note(answer.status)
 
 
@@ -127,7 +128,7 @@ def is_served(limit):
     answer = send(request("GET", "/v1/version"))
     took = time.monotonic() - began
     if answer.status != 200 or took > limit:
-        fault("another request: %s after %.1f s" % (answer.status, took))
+        fault(f"another request: {answer.status} after {took:.1f} s")
 
 
 REFUSED = {400, 404, 405, 413, 414, 417, 431, 501, 505}
@@ -144,9 +145,9 @@ def peers():
         # Whether a call is granted depends on what it asks for: it has to be one.
         body = b'{"method":"GET","path":"/"}' if target == "/v1/call" else b'{"a":1}'
         answer = send(request(method, target, body if method == "POST" else b""))
-        expect(answer, "%s %s" % (method, target), {403})
+        expect(answer, f"{method} {target}", {403})
         if answer.code != "local-api.access-denied":
-            fault("%s %s: %s" % (method, target, answer.code))
+            fault(f"{method} {target}: {answer.code}")
 
 
 def outsider():
@@ -177,11 +178,11 @@ def paths():
             answer = send(request(method, target, b"{}" if method == "POST" else b""))
             # What names a resource that is there is no trick: the empty query, and the escaped letter without more.
             fine = target == "/v1/status?" and method == "GET"
-            expect(answer, "%s %s" % (method, target[:60]), {200} if fine else REFUSED | {403}, has_code=False)
+            expect(answer, f"{method} {target[:60]}", {200} if fine else REFUSED | {403}, has_code=False)
     for raw in (b"/v1/\x00status", b"/v1/st\xe4tus", b"/v1/\xff\xfe", b"/v1/status\x7f", b"/v1/sta\ttus", b"/v1/s\x01"):
         expect(send(request("GET", raw)), repr(raw), REFUSED | {0}, has_code=False)
     for count in (16_000, 17_000, 100_000, 1_000_000, 8_000_000):
-        expect(send(request("GET", "/v1/" + "a" * count)), "path of %d" % count, REFUSED, has_code=False)
+        expect(send(request("GET", "/v1/" + "a" * count)), f"path of {count}", REFUSED, has_code=False)
 
 
 def heads():
@@ -205,7 +206,7 @@ def heads():
         # of it.
         expect(answer, repr(broken), REFUSED | {0, 200}, has_code=False)
         if len(re.findall(rb"HTTP/1\.[01] 2", answer.raw)) > 1:
-            fault("%r: two answers" % broken)
+            fault(f"{broken!r}: two answers")
 
     at_once(refuse, [
         b"NoColon\r\n\r\n", b": no name\r\n\r\n", b"Bad Name: x\r\n\r\n", b"X : y\r\n\r\n", b"X: a\x00b\r\n\r\n",
@@ -301,7 +302,7 @@ def bodies():
                     name, _, value = field.partition(b":")
                     fields[name.lower()] = value.strip()
             except OSError as error:
-                fault("%s: %s for %r" % (target, error, body[:80]))
+                fault(f"{target}: {error} for {body[:80]!r}")
                 stream = None
                 continue
             status = int(line.split()[1]) if line.startswith(b"HTTP/1.1 ") else 0
@@ -313,20 +314,20 @@ def bodies():
                 stream.close()
                 stream = None
             if status == 0 or status == 500:
-                fault("%s: %r for %r" % (target, line, body[:80]))
+                fault(f"{target}: {line!r} for {body[:80]!r}")
             elif status >= 400:
                 try:
                     if not re.fullmatch(r"[a-z-]+\.[a-z0-9-]+", json.loads(answer)["error"]["code"]):
-                        fault("%s: %r" % (target, answer[:200]))
+                        fault(f"{target}: {answer[:200]!r}")
                 except (ValueError, KeyError, TypeError):
-                    fault("%s: %r for %r" % (target, answer[:200], body[:80]))
+                    fault(f"{target}: {answer[:200]!r} for {body[:80]!r}")
             if fields.get(b"connection", b"").lower() == b"close":
                 stream = None
     at_once(lambda route: work(*route), ROUTES)
     for count in (1 << 20, (1 << 20) + 1, 9 << 20):
         body = b'{"topic":"door","payload":"' + b"a" * (count - 29) + b'"}'
         answer = send(request("POST", "/v1/messages", body))
-        expect(answer, "body of %d" % count, {413, 409, 400} if count > 1 << 20 else {413, 409, 400, 202},
+        expect(answer, f"body of {count}", {413, 409, 400} if count > 1 << 20 else {413, 409, 400, 202},
                has_code=answer.raw != b"")
     is_served(150)
 
@@ -375,20 +376,20 @@ def smuggling():
         # requests come from the same peer over the same connection, so the daemon may answer two. It may not answer
         # more, nor fail inside.
         if len(answers) > 2 or b"500" in answers:
-            fault("%s: %r" % (name, answer.raw[:300]))
+            fault(f"{name}: {answer.raw[:300]!r}")
         if name in ambiguous and len(answers) == 2 and answers[0].startswith(b"2"):
-            fault("%s was taken for two requests: %r" % (name, answer.raw[:300]))
+            fault(f"{name} was taken for two requests: {answer.raw[:300]!r}")
     at_once(smuggle, attacks.items())
     pipelined = b"".join(b"GET /v1/version HTTP/1.1\r\nHost: localhost\r\n\r\n"
                          for _ in range(500)) + request("GET", "/v1/version")
     answers = re.findall(rb"HTTP/1\.1 (\d{3})", send(pipelined).raw)
     if len(answers) != 501 or set(answers) != {b"200"}:
-        fault("500 requests in a row: %d answers, %s" % (len(answers), set(answers)))
+        fault(f"500 requests in a row: {len(answers)} answers, {set(answers)}")
     mixed = b"".join(b"POST /v1/board/button HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n{"
                      for _ in range(100)) + request("GET", "/v1/version")
     answers = re.findall(rb"HTTP/1\.1 (\d{3})", send(mixed).raw)
     if answers != [b"400"] * 100 + [b"200"]:
-        fault("100 bad requests and a good one: %d answers, %s" % (len(answers), set(answers)))
+        fault(f"100 bad requests and a good one: {len(answers)} answers, {set(answers)}")
     is_served(150)
 
 
@@ -421,11 +422,11 @@ def slow():
                     answer = Answer(got)
                     note(answer.status)
                     if answer.status != 408 or answer.code != "local-api.request-too-slow":
-                        fault("slow after %r: %r" % (beginning[:20], got[:200]))
+                        fault(f"slow after {beginning[:20]!r}: {got[:200]!r}")
                     return
-                except socket.timeout:
+                except TimeoutError:
                     stream.sendall(b"a")
-            fault("slow after %r: still there" % beginning[:20])
+            fault(f"slow after {beginning[:20]!r}: still there")
         except (BrokenPipeError, ConnectionResetError):
             note("closed")
     threads = [threading.Thread(target=trickle, args=[beginnings[n % len(beginnings)]]) for n in range(25)]
@@ -442,7 +443,7 @@ def flood():
     streams = []
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
-    for number in range(1000):
+    for _ in range(1000):
         # Blocking: with a full backlog the kernel lets it wait its turn.
         stream = socket.socket(socket.AF_UNIX)
         stream.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 150, 0))
@@ -452,16 +453,14 @@ def flood():
 
     def finish(stream):
         stream.settimeout(max(deadline - time.monotonic(), 0.1))
-        try:
+        with contextlib.suppress(OSError):
             stream.sendall(request("GET", "/v1/version"))
-        except OSError:
-            pass
         try:
             answer = Answer(read(stream))
             note(answer.status)
             if answer.status not in (200, 408, 429, 0):
-                fault("one of a thousand: %r" % answer.raw[:200])
-        except socket.timeout:
+                fault(f"one of a thousand: {answer.raw[:200]!r}")
+        except TimeoutError:
             fault("one of a thousand was left hanging")
         stream.close()
     for stream in streams:
@@ -480,7 +479,7 @@ def unread():
         while (b"subscribed" if "messages" in target else b"\r\n\r\n") not in got:
             piece = stream.recv(4096)
             if not piece:
-                fault("%s ended: %r" % (target, got[:200]))
+                fault(f"{target} ended: {got[:200]!r}")
                 break
             got += piece
         streams.append(stream)
@@ -489,7 +488,7 @@ def unread():
         answer = send(request("POST", "/v1/messages", body))
         note(answer.status)
         if answer.status != 202:
-            fault("message %d: %r" % (number, answer.raw[:200]))
+            fault(f"message {number}: {answer.raw[:200]!r}")
             break
     is_served(30)
 
@@ -497,6 +496,6 @@ def unread():
 {name: value for name, value in list(globals().items()) if callable(value)}[kind]()
 for text in faults[:20]:
     print("wrong:", text)
-print("%s: %s, %d wrong" %
-      (kind, ", ".join("%s × %s" % (n, s) for s, n in sorted(counts.items(), key=str)), len(faults)))
+answered = ", ".join(f"{number} × {status}" for status, number in sorted(counts.items(), key=str))
+print(f"{kind}: {answered}, {len(faults)} wrong")
 sys.exit(1 if faults else 0)

@@ -3,6 +3,7 @@
 Makes its certificates in the folder it is given, prints a line `NAME PORT` for each server and then `ready`, and
 ends when the process that started it does. Each server speaks HTTP and MQTT behind its TLS: the first byte tells.
 """
+import contextlib
 import datetime
 import ipaddress
 import os
@@ -115,7 +116,7 @@ def context(entity, chain=None, *, least=None, most=None, ciphers=None, clients=
         made.maximum_version = most
     if entity:
         text = entity.key_pem + "".join(certificates or [e.pem for e in (chain or entity.chain())])
-        path = write("server-%d.pem" % next(numbers), text)
+        path = write(f"server-{next(numbers)}.pem", text)
         made.load_cert_chain(path)
         os.remove(path)
     if clients:
@@ -191,10 +192,8 @@ def flight(connection):
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     side = honest.wrap_bio(incoming, outgoing, server_side=True)
     incoming.write(connection.recv(16_384))
-    try:
+    with contextlib.suppress(ssl.SSLWantReadError):
         side.do_handshake()
-    except ssl.SSLWantReadError:
-        pass
     return side, incoming, outgoing
 
 
@@ -225,10 +224,8 @@ def speaks_on(connection):
         except ssl.SSLWantReadError:
             pass
     side.write(b"\x20" if beginning == b"\x10" else b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")
-    try:
+    with contextlib.suppress(ssl.SSLError):
         side.unwrap()
-    except ssl.SSLError:
-        pass
     connection.sendall(outgoing.read() + b"\x17\x03\x03\x00\x40" + os.urandom(64))
     connection.shutdown(socket.SHUT_WR)
     connection.recv(4096)
@@ -256,9 +253,15 @@ def renegotiating():
 
 
 children = []
-alert = lambda level, number: b"\x15\x03\x03\x00\x02" + bytes([level, number])
 v1_0, v1_1, v1_2, v1_3 = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1, ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
-leaf = lambda **options: Entity("server", middle, **options)
+
+def alert(level, number):
+    return b"\x15\x03\x03\x00\x02" + bytes([level, number])
+
+
+def leaf(**options):
+    return Entity("server", middle, **options)
+
 
 servers = {
     "good": tls(good),
@@ -314,11 +317,8 @@ servers = {
 
 def accept(listener, serve):
     def handle(connection):
-        with connection:
-            try:
-                serve(connection)
-            except (OSError, ssl.SSLError):
-                pass
+        with connection, contextlib.suppress(OSError, ssl.SSLError):
+            serve(connection)
     while True:
         connection, _ = listener.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

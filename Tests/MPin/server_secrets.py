@@ -14,7 +14,7 @@ import mpin_curve as curve  # noqa: E402
 
 
 def encoded(point):
-    return "".join("%064x" % number for coordinate in point for number in coordinate)
+    return "".join(f"{number:064x}" for coordinate in point for number in coordinate)
 
 
 def judged(vector, name):

@@ -30,16 +30,26 @@ class SameTests(unittest.TestCase):
     def package(self, name, edit=lambda tree: None, epoch=1_700_000_000, packing="-Zxz"):
         """Makes a small package, of a tree that `edit` may change."""
         tree = self.folder / name
-        for path, text in (("DEBIAN/control", "Package: small\nVersion: 1\nArchitecture: all\nMaintainer: A <a@b.invalid>\n"
-                            "Description: small\n"), ("usr/bin/small", "#!/bin/sh\nexit 0\n"), ("usr/share/small", "text\n")):
+        for path, text in (
+            (
+                "DEBIAN/control",
+                "Package: small\nVersion: 1\nArchitecture: all\nMaintainer: A <a@b.invalid>\nDescription: small\n",
+            ),
+            ("usr/bin/small", "#!/bin/sh\nexit 0\n"),
+            ("usr/share/small", "text\n"),
+        ):
             (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_text(text)
             (tree / path).chmod(0o644)
         edit(tree)
         subprocess.run(["chmod", "-R", "go=rX,u+w", tree], check=True)
         made = self.folder / f"{name}.deb"
-        subprocess.run(["dpkg-deb", "--root-owner-group", packing, "-b", tree, made], check=True, stdout=subprocess.DEVNULL,
-                       env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)})
+        subprocess.run(
+            ["dpkg-deb", "--root-owner-group", packing, "-b", tree, made],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)},
+        )
         return made
 
     def test_packages_of_the_same_files_are_the_same(self):
@@ -86,13 +96,31 @@ class SameTests(unittest.TestCase):
 
 class BillTests(unittest.TestCase):
     def test_says_what_is_linked_and_what_is_only_called(self):
-        package = {"name": "latchkey", "version": "1+git2~deb12", "architecture": "amd64", "release": "bookworm", "sha256": "0" * 64}
+        package = {
+            "name": "latchkey",
+            "version": "1+git2~deb12",
+            "architecture": "amd64",
+            "release": "bookworm",
+            "sha256": "0" * 64,
+        }
         pin = {"identity": "swift-log", "location": "https://example.invalid/swift-log.git",
                "state": {"version": "1.0.0", "revision": "abc"}}
         part = {"name": "part", "version": "3", "holder": "A", "license": ""}
-        made = json.loads(sbom.document(package, [pin], {"swift-log": part}, [("libstdc++6", "12.2-1"), ("libc6", "2.36-9+deb12u1")],
-                                        ["systemd"], "6.3", 0, [("libstdc++-12-dev", "12.2-1")]))
-        relations = {(one["spdxElementId"], one["relationshipType"], one["relatedSpdxElement"]) for one in made["relationships"]}
+        made = json.loads(
+            sbom.document(
+                package,
+                [pin],
+                {"swift-log": part},
+                [("libstdc++6", "12.2-1"), ("libc6", "2.36-9+deb12u1")],
+                ["systemd"],
+                "6.3",
+                0,
+                [("libstdc++-12-dev", "12.2-1")],
+            )
+        )
+        relations = {
+            (one["spdxElementId"], one["relationshipType"], one["relatedSpdxElement"]) for one in made["relationships"]
+        }
         root = "SPDXRef-package-latchkey"
         self.assertIn((root, "STATIC_LINK", "SPDXRef-swift-swift-log"), relations)
         self.assertIn(("SPDXRef-swift-swift-log", "CONTAINS", "SPDXRef-part-part"), relations)
@@ -100,10 +128,16 @@ class BillTests(unittest.TestCase):
         self.assertIn((root, "STATIC_LINK", "SPDXRef-debian-libstdc--12-dev"), relations)
         self.assertIn(("SPDXRef-debian-systemd", "RUNTIME_DEPENDENCY_OF", root), relations)
         self.assertNotIn((root, "DYNAMIC_LINK", "SPDXRef-debian-systemd"), relations)
-        locators = {one["name"]: one["externalRefs"][0]["referenceLocator"] for one in made["packages"] if "externalRefs" in one}
-        self.assertEqual(locators["libstdc++6"], "pkg:deb/debian/libstdc%2B%2B6@12.2-1?arch=amd64&distro=debian-bookworm")
+        locators = {
+            one["name"]: one["externalRefs"][0]["referenceLocator"] for one in made["packages"] if "externalRefs" in one
+        }
+        self.assertEqual(
+            locators["libstdc++6"], "pkg:deb/debian/libstdc%2B%2B6@12.2-1?arch=amd64&distro=debian-bookworm"
+        )
         self.assertEqual(locators["systemd"], "pkg:deb/debian/systemd?arch=amd64&distro=debian-bookworm")
-        self.assertEqual(locators["latchkey"], "pkg:deb/latchkey/latchkey@1%2Bgit2~deb12?arch=amd64&distro=debian-bookworm")
+        self.assertEqual(
+            locators["latchkey"], "pkg:deb/latchkey/latchkey@1%2Bgit2~deb12?arch=amd64&distro=debian-bookworm"
+        )
 
 
 class CopyrightTests(unittest.TestCase):
@@ -111,11 +145,20 @@ class CopyrightTests(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "TOMLKit/Sources/CTOML/Sources/toml.hpp"
             file.parent.mkdir(parents=True)
-            file.write_text("//----\n//\n// toml++ v3.4.0\n//\n//----\n//\n// MIT License\n//\n// Copyright (c) A <a@b.invalid>\n//\n"
-                            "// Free of charge.\n//\n//----\n#ifndef TOML\n// not this\n")
+            file.write_text(
+                "//----\n//\n// toml++ v3.4.0\n//\n//----\n//\n// MIT License\n"
+                "//\n// Copyright (c) A <a@b.invalid>\n//\n"
+                "// Free of charge.\n//\n//----\n#ifndef TOML\n// not this\n"
+            )
             text = contents.copyright_text([{"identity": "tomlkit"}], Path(folder))
-            self.assertIn("Copyright: A <a@b.invalid>\nLicense: other-tomlplusplus\nComment: Part of tomlkit, version 3.4.0.\n", text)
-            self.assertIn("License: other-tomlplusplus\n MIT License\n .\n Copyright (c) A <a@b.invalid>\n .\n Free of charge.\n", text)
+            self.assertIn(
+                "Copyright: A <a@b.invalid>\nLicense: other-tomlplusplus\nComment: Part of tomlkit, version 3.4.0.\n",
+                text,
+            )
+            self.assertIn(
+                "License: other-tomlplusplus\n MIT License\n .\n Copyright (c) A <a@b.invalid>\n .\n Free of charge.\n",
+                text,
+            )
             self.assertNotIn("not this", text)
             file.write_text("#pragma once\n")
             with self.assertRaises(Failure):
@@ -130,13 +173,18 @@ class LinkedTests(unittest.TestCase):
             there = f"{scratch}/x86_64-unknown-linux-gnu/release"
             (scratch / "release/small.product/Objects.LinkFileList").write_text(
                 f"{there}/Own.build/own.swift.o\n{there}/TOML.build/Sources/a.cpp.o\n{there}/Logging.build/b.swift.o\n")
-            (scratch / "release.yaml").write_text("".join(
-                f'  "{name}":\n    tool: shell\n    inputs: ["{source}","{there}/x"]\n    outputs: ["{there}/{target}.build/{name}"]\n'
-                for name, source, target in (
-                    ("own.swift.o", f"{folder}/Sources/Own/own.swift", "Own"),
-                    ("Sources/a.cpp.o", f"{scratch}/checkouts/TOMLKit/Sources/a.cpp", "TOML"),
-                    ("b.swift.o", f"{scratch}/checkouts/swift-log/Sources/Logging/b.swift", "Logging"),
-                    ("c.swift.o", f"{scratch}/checkouts/swift-nio/Sources/NIO/c.swift", "NIO"))))
+            (scratch / "release.yaml").write_text(
+                "".join(
+                    f'  "{name}":\n    tool: shell\n    inputs: ["{source}","{there}/x"]\n'
+                    f'    outputs: ["{there}/{target}.build/{name}"]\n'
+                    for name, source, target in (
+                        ("own.swift.o", f"{folder}/Sources/Own/own.swift", "Own"),
+                        ("Sources/a.cpp.o", f"{scratch}/checkouts/TOMLKit/Sources/a.cpp", "TOML"),
+                        ("b.swift.o", f"{scratch}/checkouts/swift-log/Sources/Logging/b.swift", "Logging"),
+                        ("c.swift.o", f"{scratch}/checkouts/swift-nio/Sources/NIO/c.swift", "NIO"),
+                    )
+                )
+            )
             self.assertEqual(linked_packages(scratch, "release", "small"), {"tomlkit", "swift-log"})
 
 
@@ -162,7 +210,11 @@ class PlaceTests(unittest.TestCase):
 class VersionTests(unittest.TestCase):
     def test_the_versions_that_are_packaged_are_those_of_the_manifest(self):
         versions = json.loads((REPOSITORY / LOCK).read_text())
-        asked = [line.split('"') for line in (REPOSITORY / "Package.swift").read_text().splitlines() if ".package(url:" in line]
+        asked = [
+            line.split('"')
+            for line in (REPOSITORY / "Package.swift").read_text().splitlines()
+            if ".package(url:" in line
+        ]
         self.assertGreater(len(asked), 5)
         for words in asked:
             identity = words[1].rsplit("/", 1)[1].removesuffix(".git").lower()
@@ -188,9 +240,17 @@ class RepositoryTests(unittest.TestCase):
 
     def git(self, *arguments, time=1_700_000_000):
         return subprocess.run(
-            ["git", "-c", "user.name=A", "-c", "user.email=a@b.invalid", "-C", self.repository, *arguments], check=True, text=True,
-            stdout=subprocess.PIPE, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_DATE": f"{time} +0000",
-                                    "GIT_COMMITTER_DATE": f"{time} +0000"}).stdout
+            ["git", "-c", "user.name=A", "-c", "user.email=a@b.invalid", "-C", self.repository, *arguments],
+            check=True,
+            text=True,
+            stdout=subprocess.PIPE,
+            env={
+                **os.environ,
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_AUTHOR_DATE": f"{time} +0000",
+                "GIT_COMMITTER_DATE": f"{time} +0000",
+            },
+        ).stdout
 
     def commit(self, time=1_700_000_000):
         """Makes a commit, and returns the version of its package."""
@@ -204,7 +264,9 @@ class RepositoryTests(unittest.TestCase):
         versions = [self.commit() for _ in range(11)] + [self.commit(1_700_000_001)]
         self.assertRegex(versions[1], r"^1\.2\.3\+git20231114\.221320\.2\.[0-9a-f]{7}$")
         for older, newer in zip(versions, versions[1:]):
-            self.assertEqual(subprocess.run(["dpkg", "--compare-versions", older, "lt", newer]).returncode, 0, f"{older} {newer}")
+            self.assertEqual(
+                subprocess.run(["dpkg", "--compare-versions", older, "lt", newer]).returncode, 0, f"{older} {newer}"
+            )
 
     def test_a_release_has_no_more_in_its_version(self):
         self.git("commit", "--quiet", "-m", "release")
@@ -233,15 +295,30 @@ class OrderTests(unittest.TestCase):
             (folder / "tree/DEBIAN/control").write_text(f"Package: latchkey\nVersion: {version}\nArchitecture: all\n"
                                                         "Maintainer: A <a@b.invalid>\nDescription: small\n")
             made.append(folder / f"latchkey_{version}_all.deb")
-            subprocess.run(["dpkg-deb", "--root-owner-group", "-b", folder / "tree", made[-1]], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                ["dpkg-deb", "--root-owner-group", "-b", folder / "tree", made[-1]],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
         script = (REPOSITORY / "deploy/test-packages").read_text()
         # These functions alone: the rest of the script takes root, and makes a root file system.
         functions = re.findall(r"^(?:say|fail|target|check_order|pair)\(\) \{(?:.*\}|\n(?:.*\n)*?\})$", script, re.M)
         self.assertEqual(len(functions), 5)
 
         def pair(older, newer):
-            return subprocess.run(["bash", "-euc", "\n".join([*functions, 'older=("$1") work=$3', 'pair "$3/pair" "$2"']), "bash",
-                                   older, newer, folder], text=True, capture_output=True)
+            return subprocess.run(
+                [
+                    "bash",
+                    "-euc",
+                    "\n".join([*functions, 'older=("$1") work=$3', 'pair "$3/pair" "$2"']),
+                    "bash",
+                    older,
+                    newer,
+                    folder,
+                ],
+                text=True,
+                capture_output=True,
+            )
         refused = pair(made[1], made[0])
         self.assertEqual(refused.returncode, 1)
         self.assertIn("apt does not upgrade 1+git2.10.abc~deb13 to 1+git2.9.abc~deb13", refused.stderr)
@@ -319,9 +396,17 @@ class ProgramTests(unittest.TestCase):
 
 
 class ScriptTests(unittest.TestCase):
-    """The script that dpkg runs after it has unpacked the package, or given up to do so, with programs of the test's own."""
+    """The script that dpkg runs after it has unpacked the package, or given up to do so, with programs of the test's
+    own."""
 
-    PROGRAMS = ("deb-systemd-helper", "deb-systemd-invoke", "systemctl", "systemd-sysusers", "systemd-tmpfiles", "udevadm")
+    PROGRAMS = (
+        "deb-systemd-helper",
+        "deb-systemd-invoke",
+        "systemctl",
+        "systemd-sysusers",
+        "systemd-tmpfiles",
+        "udevadm",
+    )
 
     def calls(self, *arguments, failing=()):
         """What the script calls where systemd runs, a line for each."""
@@ -366,7 +451,9 @@ class ScriptTests(unittest.TestCase):
         # What a removal has masked is unmasked.
         script = (REPOSITORY / "deploy/debian/latchkey.postrm").read_text()
         masked = re.search(r"deb-systemd-helper mask ((?:[\w.-]+ )+)", script)[1].split()
-        self.assertEqual({call.split()[-1] for call in calls if call.startswith("deb-systemd-helper unmask ")}, set(masked))
+        self.assertEqual(
+            {call.split()[-1] for call in calls if call.startswith("deb-systemd-helper unmask ")}, set(masked)
+        )
 
     def test_does_nothing_when_it_is_asked_for_something_else(self):
         self.assertEqual(self.calls("triggered", "x"), [])
@@ -379,7 +466,9 @@ class SystemFileTests(unittest.TestCase):
         units = sorted((REPOSITORY / "deploy/systemd").glob("*.socket"))
         self.assertEqual(len(units), 2)
         for unit in units:
-            self.assertIn("\nRemoveOnStop=yes\n", unit.read_text().split("[Socket]")[1].split("[Install]")[0], unit.name)
+            self.assertIn(
+                "\nRemoveOnStop=yes\n", unit.read_text().split("[Socket]")[1].split("[Install]")[0], unit.name
+            )
 
     def test_no_shell_reads_the_path_of_a_device(self):
         rules = (REPOSITORY / "deploy/systemd/60-latchkey.rules").read_text()
@@ -400,8 +489,11 @@ class LockTests(unittest.TestCase):
         script = ("import sys\nfrom pathlib import Path\nsys.path.insert(0, sys.argv[1])\nfrom targets import locked\n"
                   "with locked(Path(sys.argv[2]), lambda text: print(text, flush=True)): print('begun', flush=True)\n")
         with locked(folder / "lock", lambda text: self.fail(text)):
-            other = subprocess.Popen([sys.executable, "-B", "-c", script, str(REPOSITORY / "deploy/debian"), str(folder / "lock")],
-                                     text=True, stdout=subprocess.PIPE)
+            other = subprocess.Popen(
+                [sys.executable, "-B", "-c", script, str(REPOSITORY / "deploy/debian"), str(folder / "lock")],
+                text=True,
+                stdout=subprocess.PIPE,
+            )
             self.assertIn(f"another run uses {folder}", other.stdout.readline())
         self.assertEqual(other.communicate(timeout=60)[0], "begun\n")
 
@@ -417,7 +509,10 @@ class ManualTests(unittest.TestCase):
 
     def test_keeps_the_lines_of_a_transcript_also_where_it_comes_first(self):
         transcript = ".PP\n.nf\n.RS 2\n$ small run\nstarted\n$ small end\n\n.RE\n.fi\n.PP\nThen it ends."
-        for text in ("$ small run\nstarted\n$ small end\n\nThen it ends.", "  $ small run\n  started\n  $ small end\n\nThen it ends."):
+        for text in (
+            "$ small run\nstarted\n$ small end\n\nThen it ends.",
+            "  $ small run\n  started\n  $ small end\n\nThen it ends.",
+        ):
             self.assertEqual("\n".join(manual.paragraphs(text)), transcript)
 
 

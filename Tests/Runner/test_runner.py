@@ -128,7 +128,9 @@ class SummaryTests(unittest.TestCase):
 
     def test_reads_each_test_that_did_not_run_once(self):
         with tempfile.NamedTemporaryFile("w+") as file:
-            file.write("PhoneTests\tis let in\tno radio\nPhoneTests\tis let in\tno radio\nPhoneTests\tis seen\tno radio\n")
+            file.write(
+                "PhoneTests\tis let in\tno radio\nPhoneTests\tis let in\tno radio\nPhoneTests\tis seen\tno radio\n"
+            )
             file.flush()
             self.assertEqual(not_run(file.name), {("PhoneTests", "no radio"): 2})
         self.assertEqual(not_run("/nonexistent"), {})

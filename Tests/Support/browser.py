@@ -13,8 +13,8 @@ PATIENCE = 150  # Seconds, for a machine that does much else.
 def claim_port():
     """A port for the driver alone, and what keeps other tests from it.
 
-    The driver would take any port of IPv4 and then the same one of IPv6, which may be in use. Those here are below the ports
-    that the kernel gives out (net.ipv4.ip_local_port_range)."""
+    The driver would take any port of IPv4 and then the same one of IPv6, which may be in use. Those here are below the
+    ports that the kernel gives out (net.ipv4.ip_local_port_range)."""
     for port in range(31_000, 32_000):
         claim = socket.socket(socket.AF_UNIX)
         try:

@@ -19,12 +19,25 @@ def in_place(source, command):
     """A command with a folder in PLACE, and with the same addresses each time; nobody else sees it there."""
     root = [] if os.geteuid() == 0 else ["--map-root-user"]
     script = 'mount -t tmpfs tmpfs "${1%/*}" && mkdir "$1" && mount --bind "$0" "$1" && shift && exec "$@"'
-    return ["unshare", *root, "--mount", "--propagation", "private", "sh", "-c", script, str(source), PLACE, *STEADY, *command]
+    return [
+        "unshare",
+        *root,
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        script,
+        str(source),
+        PLACE,
+        *STEADY,
+        *command,
+    ]
 
 
 def linked_packages(scratch, configuration, product):
-    """The Swift packages of which something is linked into a product, by their identity: from SwiftPM's list of the objects,
-    and its list of commands, which says what they are made of."""
+    """The Swift packages of which something is linked into a product, by their identity: from SwiftPM's list of the
+    objects, and its list of commands, which says what they are made of."""
     objects = (scratch / configuration / f"{product}.product/Objects.LinkFileList").read_text()
     linked = set(re.findall(r"/([^/\n]+)\.build/", objects))
     found, package = set(), None
@@ -33,7 +46,11 @@ def linked_packages(scratch, configuration, product):
             if line.startswith("    inputs: "):
                 source = re.search(r"/checkouts/([^/\"]+)/", line)
                 package = source[1].lower() if source else None
-            elif line.startswith("    outputs: ") and package and linked & set(re.findall(r'/([^/"]+)\.build/[^"]*\.o"', line)):
+            elif (
+                line.startswith("    outputs: ")
+                and package
+                and linked & set(re.findall(r'/([^/"]+)\.build/[^"]*\.o"', line))
+            ):
                 found.add(package)
     return found
 
@@ -77,12 +94,20 @@ class Target:
 
     def runtime(self):
         """The package with the C++ library, of which programs have a part inside, and its version."""
-        text = run("dpkg-query", *self.database(), "-W", "-f", "${db:Status-Status} ${Package} ${Version}\\n", "libstdc++-*-dev")
+        text = run(
+            "dpkg-query",
+            *self.database(),
+            "-W",
+            "-f",
+            "${db:Status-Status} ${Package} ${Version}\\n",
+            "libstdc++-*-dev",
+        )
         return max((tuple(line.split()[1:]) for line in text.splitlines() if line.startswith("installed ")),
                    key=lambda pair: int(pair[0].split("-")[1]))
 
     def resolve(self, log, *arguments):
-        """Has SwiftPM choose the versions of the Swift packages; with a name and --version, another one of that package."""
+        """Has SwiftPM choose the versions of the Swift packages; with a name and --version, another one of that
+        package."""
         with open(log, "a", buffering=1) as kept:
             process = self.start("package", ["resolve", *arguments])
             kept.writelines(process.stdout)
@@ -99,8 +124,8 @@ class Target:
     def mapped(self):
         """Options with which programs do not say where they were built.
 
-        Debug information, which is stripped anyway, names what was kept in the scratch folder, and the hash that the compiler
-        puts into each object to recognize it is one of paths too.
+        Debug information, which is stripped anyway, names what was kept in the scratch folder, and the hash that the
+        compiler puts into each object to recognize it is one of paths too.
         """
         named = f"{self.place}={PLACE}"
         return ["-debug-info-format", "none", "-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen",
@@ -118,14 +143,25 @@ class Here(Target):
         self.place = PLACE if self.can_mount else str(self.source)
         self.options = [option.replace(str(self.source), self.place) for option in self.options]
         if not self.can_mount:
-            say("nothing can be mounted here, as in some containers: the packages may not be the same bytes as elsewhere")
+            say(
+                "nothing can be mounted here, as in some containers: "
+                "the packages may not be the same bytes as elsewhere"
+            )
 
     def compiler_version(self):
         return "Swift " + run("swift", "--version").split("Swift version ", 1)[1].split()[0]
 
     def start(self, tool, arguments):
         """Starts swift build or swift package."""
-        command = ["swift", tool, "--package-path", self.place, "--scratch-path", f"{self.place}/{self.scratch}", *arguments]
+        command = [
+            "swift",
+            tool,
+            "--package-path",
+            self.place,
+            "--scratch-path",
+            f"{self.place}/{self.scratch}",
+            *arguments,
+        ]
         return subprocess.Popen(in_place(self.source, command) if self.can_mount else command, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
@@ -161,7 +197,10 @@ class There(Target):
     def prepare(self):
         programs = [("mmdebstrap", "mmdebstrap"), ("unshare", "util-linux")]
         if self.architecture == "arm64":
-            programs += [("qemu-aarch64-static", "qemu-user-static"), ("aarch64-linux-gnu-strip", "binutils-aarch64-linux-gnu")]
+            programs += [
+                ("qemu-aarch64-static", "qemu-user-static"),
+                ("aarch64-linux-gnu-strip", "binutils-aarch64-linux-gnu"),
+            ]
         need(*programs)
         if os.geteuid():
             raise Failure("run this as root: packages for another release or processor are built in a chroot", 77)
@@ -171,7 +210,9 @@ class There(Target):
         self.sdk = self.sysroot.sdk(self.compiler)
 
     def compiler_version(self):
-        versions = run("dpkg-query", f"--admindir={self.compiler.root}/var/lib/dpkg", "-W", "-f", "${Version}", "swiftlang")
+        versions = run(
+            "dpkg-query", f"--admindir={self.compiler.root}/var/lib/dpkg", "-W", "-f", "${Version}", "swiftlang"
+        )
         return f"Swift {versions}"
 
     def start(self, tool, arguments):

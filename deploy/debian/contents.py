@@ -10,7 +10,8 @@ import time
 
 from targets import Failure, run, say
 
-# What a Swift package has of others: the file that says in its first comment whose it is, and under which license (MIT).
+# What a Swift package has of others: the file that says in its first comment whose it is, and under which license
+# (MIT).
 EMBEDDED = {"tomlkit": "Sources/CTOML/Sources/toml.hpp"}
 MAINTAINER = "Latchkey developers <latchkey@packages.invalid>"
 
@@ -71,7 +72,11 @@ class Package:
         stripped = self.folder / "latchkey"
         run(self.target.tool("strip"), "--strip-unneeded", "-R", ".comment", "-R", ".note", "-o", stripped, program)
         runner = self.folder / "runner"
-        write(runner, "#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in self.target.runner(stripped)) + ' "$@"\n', 0o755)
+        write(
+            runner,
+            "#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in self.target.runner(stripped)) + ' "$@"\n',
+            0o755,
+        )
         run(self.target.source / "deploy/install", "--program", stripped, "--runner", runner,
             env={**os.environ, "DESTDIR": str(self.tree), "SOURCE_DATE_EPOCH": str(self.target.epoch)})
         # The package's script enables units, as an administrator may disable them.
@@ -90,11 +95,19 @@ class Package:
         (self.tree / "usr/bin").mkdir(parents=True)
         (self.tree / "usr/bin/latchkey-lab").symlink_to("../lib/latchkey-lab/latchkey-lab")
         runner = self.target.runner(self.programs[0])
-        for shell, path in (("bash", "bash-completion/completions/latchkey-lab"), ("zsh", "zsh/vendor-completions/_latchkey-lab"),
-                            ("fish", "fish/vendor_completions.d/latchkey-lab.fish")):
+        for shell, path in (
+            ("bash", "bash-completion/completions/latchkey-lab"),
+            ("zsh", "zsh/vendor-completions/_latchkey-lab"),
+            ("fish", "fish/vendor_completions.d/latchkey-lab.fish"),
+        ):
             # A file that is read, not run, names no interpreter.
-            write(self.tree / "usr/share" / path, run(*runner, "--generate-completion-script", shell).removeprefix("#!/bin/bash\n"))
-        dump = subprocess.run([*map(str, runner), "--experimental-dump-help"], stdout=subprocess.PIPE, check=True).stdout
+            write(
+                self.tree / "usr/share" / path,
+                run(*runner, "--generate-completion-script", shell).removeprefix("#!/bin/bash\n"),
+            )
+        dump = subprocess.run(
+            [*map(str, runner), "--experimental-dump-help"], stdout=subprocess.PIPE, check=True
+        ).stdout
         page = subprocess.run(["python3", "-B", self.parts / "manual.py", self.target.release,
                                time.strftime("%F", time.gmtime(self.target.epoch))], input=dump, stdout=subprocess.PIPE,
                               check=True).stdout
@@ -114,11 +127,18 @@ class Package:
             write(self.tree / "usr/share/lintian/overrides" / self.name, overrides.read_text())
 
     def linked(self, late):
-        """The packages that have the libraries, as Depends names them: those that are linked, and those loaded when needed."""
+        """The packages that have the libraries, as Depends names them: those that are linked, and those loaded when
+        needed."""
         state = self.folder / "shlibs"
         write(state / "debian/control", f"Source: {self.name}\n\nPackage: {self.name}\nArchitecture: any\n")
-        field = run("dpkg-shlibdeps", *self.target.shlibdeps(), "-O", *(f"-e{program}" for program in self.programs), cwd=state,
-                    env={**os.environ, "DEB_HOST_ARCH": self.target.architecture})
+        field = run(
+            "dpkg-shlibdeps",
+            *self.target.shlibdeps(),
+            "-O",
+            *(f"-e{program}" for program in self.programs),
+            cwd=state,
+            env={**os.environ, "DEB_HOST_ARCH": self.target.architecture},
+        )
         found = field.strip().removeprefix("shlibs:Depends=").split(", ")
         there = {entry.split()[0] for entry in found}
         found += [package for package in sorted(map(self.target.owner, late)) if package not in there]
@@ -128,8 +148,12 @@ class Package:
         """Makes the .deb and returns its path."""
         control = self.tree / "DEBIAN"
         files = sorted(path for path in self.tree.rglob("*") if path.is_file() and not path.is_symlink())
-        size = sum((path.stat().st_size + 1023) // 1024 for path in files) + len([p for p in self.tree.rglob("*") if p.is_dir()])
-        sums = "".join(f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(self.tree)}\n" for path in files)
+        size = sum((path.stat().st_size + 1023) // 1024 for path in files) + len(
+            [p for p in self.tree.rglob("*") if p.is_dir()]
+        )
+        sums = "".join(
+            f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(self.tree)}\n" for path in files
+        )
         write(control / "control",
               f"Package: {self.name}\nVersion: {self.target.version}\nArchitecture: {self.target.architecture}\n"
               f"Maintainer: {MAINTAINER}\nInstalled-Size: {size}\nDepends: {depends}\n"
@@ -165,7 +189,9 @@ def copyright_text(pins, checkouts):
         read = {kind: next((path.read_text() for path in sorted(folder.glob(f"{kind}*"))), "") if folder else ""
                 for kind in ("LICENSE", "NOTICE")}
         kind = "Apache-2.0" if not read["LICENSE"] or "Apache License" in read["LICENSE"] else f"other-{name}"
-        holders = re.findall(r"^\s*Copyright (?:\(c\) |©)?(.*)$", read["LICENSE"] if kind != "Apache-2.0" else "", re.M | re.I)
+        holders = re.findall(
+            r"^\s*Copyright (?:\(c\) |©)?(.*)$", read["LICENSE"] if kind != "Apache-2.0" else "", re.M | re.I
+        )
         text += (f"\nFiles: {name}/*\nCopyright: {'; '.join(holders) or f'the authors of {name}'}\nLicense: {kind}\n"
                  f"Comment: Part of the program.\n")
         notice = read["NOTICE"].strip()
@@ -177,13 +203,21 @@ def copyright_text(pins, checkouts):
             text += (f"\nFiles: {name}/{EMBEDDED[name]}\nCopyright: {part['holder']}\nLicense: other-{part['name']}\n"
                      f"Comment: Part of {name}, version {part['version']}.\n")
             others[f"other-{part['name']}"] = part["license"]
-    text += ("\nFiles: libstdc++/*\nCopyright: the Free Software Foundation, Inc.\nLicense: GPL-3+ with GCC Runtime Library Exception\n"
-             "Comment: Part of the program, as far as it uses it.\n"
-             "\nLicense: GPL-3+ with GCC Runtime Library Exception\n Version 3 or later of the GNU General Public License, which on Debian is in\n"
-             " /usr/share/common-licenses/GPL-3. The GCC Runtime Library Exception, version 3.1, lets a program that is compiled with an\n"
-             " eligible compilation process have it inside under terms of its own.\n")
-    text += ("\nLicense: Apache-2.0\n Licensed under the Apache License, Version 2.0. Swift and its packages have the Runtime\n"
-             " Library Exception besides.\n .\n On Debian, the license is in /usr/share/common-licenses/Apache-2.0.\n")
+    text += (
+        "\nFiles: libstdc++/*\nCopyright: the Free Software Foundation, Inc.\n"
+        "License: GPL-3+ with GCC Runtime Library Exception\n"
+        "Comment: Part of the program, as far as it uses it.\n"
+        "\nLicense: GPL-3+ with GCC Runtime Library Exception\n"
+        " Version 3 or later of the GNU General Public License, which on Debian is in\n"
+        " /usr/share/common-licenses/GPL-3. The GCC Runtime Library Exception, version 3.1, lets a program that is "
+        "compiled with an\n"
+        " eligible compilation process have it inside under terms of its own.\n"
+    )
+    text += (
+        "\nLicense: Apache-2.0\n"
+        " Licensed under the Apache License, Version 2.0. Swift and its packages have the Runtime\n"
+        " Library Exception besides.\n .\n On Debian, the license is in /usr/share/common-licenses/Apache-2.0.\n"
+    )
     for kind, license_text in others.items():
         text += f"\nLicense: {kind}\n{indented(license_text.strip())}"
     return text
@@ -209,7 +243,12 @@ def embedded(file):
     holder = re.search(r"^Copyright \(c\) (.*)$", text, re.M)
     if not (title and license_text and holder):
         raise Failure(f"{file} does not begin with its version and license")
-    return {"name": title[1].replace("+", "plus"), "version": title[2], "holder": holder[1], "license": license_text[0].strip()}
+    return {
+        "name": title[1].replace("+", "plus"),
+        "version": title[2],
+        "holder": holder[1],
+        "license": license_text[0].strip(),
+    }
 
 
 def indented(text):

@@ -1,7 +1,7 @@
 """A virtual machine for arm64 with Debian 13 and systemd, emulated by QEMU without the help of a processor (TCG).
 
-Its disk is made once of Debian's packages, with the kernel that Debian has for such boards; each test starts from it. The
-shell of root is on a port of the machine, and this machine's loopback is 10.0.2.2 there.
+Its disk is made once of Debian's packages, with the kernel that Debian has for such boards; each test starts from it.
+The shell of root is on a port of the machine, and this machine's loopback is 10.0.2.2 there.
 """
 
 import json
@@ -64,10 +64,21 @@ def _make_disk(folder, archive, libraries, say):
     say("making the disk of a machine with Debian 13 for arm64")
     options = [f'--aptopt={name} "{value}"' for name, value in
                (option.split("=") for option in [*archive.options, "APT::Install-Recommends=false"])]
-    run("mmdebstrap", "--quiet", "--mode=root", "--variant=apt", "--architectures=arm64", f"--keyring={KEYRING}", *options,
-        f"--include={','.join(packages)}", f"--essential-hook=cp -r {prepared}/. \"$1/\"",
+    run(
+        "mmdebstrap",
+        "--quiet",
+        "--mode=root",
+        "--variant=apt",
+        "--architectures=arm64",
+        f"--keyring={KEYRING}",
+        *options,
+        f"--include={','.join(packages)}",
+        f"--essential-hook=cp -r {prepared}/. \"$1/\"",
         '--customize-hook=chroot "$1" systemctl --quiet enable shell.service systemd-networkd.service',
-        "trixie", root, archive.main)
+        "trixie",
+        root,
+        archive.main,
+    )
     for name in ("vmlinuz", "initrd.img"):
         shutil.copy(next((root / "boot").glob(f"{name}-*")), folder / name)
     run("mke2fs", "-q", "-t", "ext4", "-d", root, folder / "disk.img", "3G")
@@ -79,7 +90,8 @@ class Machine:
     """One machine, with a disk of its own."""
 
     def __init__(self, folder, work, packages):
-        """folder: that of `make_disk`; work: where its own disk and console are kept; packages: a folder, at /packages there."""
+        """folder: that of `make_disk`; work: where its own disk and console are kept; packages: a folder, at /packages
+        there."""
         self.folder, self.work, self.process, self.port = folder, work, None, None
         run("cp", "--sparse=always", "--reflink=auto", folder / "disk.img", work / "disk.img")
         run("mke2fs", "-q", "-t", "ext4", "-d", packages, work / "packages.img", "256M")
@@ -93,19 +105,57 @@ class Machine:
         listener.bind(str(path))
         listener.listen(1)
         listener.settimeout(60)
-        self.process = subprocess.Popen([
-            "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a72", "-accel", "tcg,thread=multi", "-smp", "2", "-m", "1024",
-            "-display", "none", "-monitor", "none", "-no-reboot", "-serial", f"file:{self.work}/console",
-            "-kernel", self.folder / "vmlinuz", "-initrd", self.folder / "initrd.img",
-            # On a busy machine devices come minutes after systemd has asked for them.
-            "-append", "root=/dev/vda rw console=ttyAMA0 quiet panic=-1 "
-            "systemd.default_device_timeout_sec=900 systemd.default_timeout_start_sec=900",
-            "-drive", f"if=none,id=root,file={self.work}/disk.img,format=raw,cache=writeback", "-device", "virtio-blk-pci,drive=root",
-            "-drive", f"if=none,id=packages,file={self.work}/packages.img,format=raw,readonly=on",
-            "-device", "virtio-blk-pci,drive=packages",
-            "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=", "-device", "virtio-serial-pci",
-            "-chardev", f"socket,id=shell,path={path}", "-device", "virtserialport,chardev=shell,name=shell",
-            "-device", "virtio-rng-pci"], stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            [
+                "qemu-system-aarch64",
+                "-M",
+                "virt",
+                "-cpu",
+                "cortex-a72",
+                "-accel",
+                "tcg,thread=multi",
+                "-smp",
+                "2",
+                "-m",
+                "1024",
+                "-display",
+                "none",
+                "-monitor",
+                "none",
+                "-no-reboot",
+                "-serial",
+                f"file:{self.work}/console",
+                "-kernel",
+                self.folder / "vmlinuz",
+                "-initrd",
+                self.folder / "initrd.img",
+                # On a busy machine devices come minutes after systemd has asked for them.
+                "-append",
+                "root=/dev/vda rw console=ttyAMA0 quiet panic=-1 "
+                "systemd.default_device_timeout_sec=900 systemd.default_timeout_start_sec=900",
+                "-drive",
+                f"if=none,id=root,file={self.work}/disk.img,format=raw,cache=writeback",
+                "-device",
+                "virtio-blk-pci,drive=root",
+                "-drive",
+                f"if=none,id=packages,file={self.work}/packages.img,format=raw,readonly=on",
+                "-device",
+                "virtio-blk-pci,drive=packages",
+                "-netdev",
+                "user,id=net",
+                "-device",
+                "virtio-net-pci,netdev=net,romfile=",
+                "-device",
+                "virtio-serial-pci",
+                "-chardev",
+                f"socket,id=shell,path={path}",
+                "-device",
+                "virtserialport,chardev=shell,name=shell",
+                "-device",
+                "virtio-rng-pci",
+            ],
+            stdin=subprocess.DEVNULL,
+        )
         try:
             self.port, _ = listener.accept()
         except TimeoutError:

@@ -15,7 +15,8 @@ def escaped(text):
 
 
 def paragraphs(text):
-    """Prose is filled; what is indented stays as it is, and a transcript, which has lost its indent if it comes first."""
+    """Prose is filled; what is indented stays as it is, and a transcript, which has lost its indent if it comes
+    first."""
     literal = transcript = False
     for line in text.strip("\n").split("\n"):
         transcript = bool(line.strip()) and (transcript or line.startswith("$ "))

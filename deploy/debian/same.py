@@ -1,4 +1,4 @@
-"""Whether two builds of one commit are the same bytes, and if not, where they begin to differ: `deploy/package --twice`."""
+"""Whether two builds of one commit are the same bytes, and if not, where they differ: `deploy/package --twice`."""
 
 import io
 import os
@@ -6,7 +6,8 @@ import struct
 import tarfile
 from pathlib import Path
 
-# What a build must not notice. The two differ in their folder, their time, what was kept of builds before, and in these.
+# What a build must not notice. The two differ in their folder, their time, what was kept of builds before, and in
+# these.
 FIRST = {"LC_ALL": "C", "TZ": "UTC"}
 SECOND = {"LC_ALL": "C.UTF-8", "TZ": "<+14>-14", "USER": "another", "LOGNAME": "another"}
 SECOND_UMASK = 0o077
@@ -19,9 +20,17 @@ def environments(folder):
     (folder / "tmp").mkdir()
     # Where git reads Swift packages from may be set there.
     settings = os.environ.get("GIT_CONFIG_GLOBAL") or str(Path.home() / ".gitconfig")
-    return ({**os.environ, **FIRST},
-            {**os.environ, **SECOND, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "TMPDIR": str(folder / "tmp"),
-             "GIT_CONFIG_GLOBAL": settings})
+    return (
+        {**os.environ, **FIRST},
+        {
+            **os.environ,
+            **SECOND,
+            "HOME": str(home),
+            "XDG_CACHE_HOME": str(home / "cache"),
+            "TMPDIR": str(folder / "tmp"),
+            "GIT_CONFIG_GLOBAL": settings,
+        },
+    )
 
 
 def difference(one, other):
@@ -37,7 +46,9 @@ def difference(one, other):
         if header != other_header and content == other_content:
             return f"{name}: {fields(header)} and {fields(other_header)}"
         if content != other_content:
-            return f"{name}: " + (archive_difference(content, other_content) if ".tar" in name else at(content, other_content))
+            return f"{name}: " + (
+                archive_difference(content, other_content) if ".tar" in name else at(content, other_content)
+            )
     return f"{len(members(first))} and {len(members(second))} members"
 
 
@@ -80,7 +91,11 @@ def at(one, other):
     """Says where two contents begin to differ, and how many bytes do."""
     differing = [place for place, (byte, twin) in enumerate(zip(one, other)) if byte != twin]
     first = differing[0] if differing else min(len(one), len(other))
-    text = f"{len(one)} and {len(other)} bytes" if len(one) != len(other) else f"{len(differing)} of {len(one)} bytes differ"
+    text = (
+        f"{len(one)} and {len(other)} bytes"
+        if len(one) != len(other)
+        else f"{len(differing)} of {len(one)} bytes differ"
+    )
     name = section(one, first)
     return f"{text}, from {first} on" + (f", in {name}" if name else "")
 

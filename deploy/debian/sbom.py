@@ -17,17 +17,28 @@ def document(package, pins, parts, libraries, needed, compiler, epoch, inside=()
     """Bytes of the document.
 
     package: name, version, architecture, release (such as "bookworm") and sha256 of the .deb; pins: those of
-    Package.resolved that are in the program; parts: what these have of others, by their identity; libraries: (name, version) of Debian's packages that the program was linked
-    with or loads; needed: names of those with programs that it calls; compiler: its version;
-    inside: (name, version) of Debian's packages with libraries that are part of the program.
+    Package.resolved that are in the program; parts: what these have of others, by their identity; libraries: (name,
+    version) of Debian's packages that the program was linked with or loads; needed: names of those with programs that
+    it calls; compiler: its version; inside: (name, version) of Debian's packages with libraries that are part of the
+    program.
     """
     root = identifier("package", package["name"])
     qualifiers = f"arch={package['architecture']}&distro=debian-{package['release']}"
-    packages = [{
-        "SPDXID": root, "name": package["name"], "versionInfo": package["version"], "downloadLocation": NONE,
-        "filesAnalyzed": False, "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0", "copyrightText": NONE,
-        "checksums": [{"algorithm": "SHA256", "checksumValue": package["sha256"]}], "primaryPackagePurpose": "APPLICATION",
-        "externalRefs": [reference(purl("latchkey", package["name"], package["version"], qualifiers))]}]
+    packages = [
+        {
+            "SPDXID": root,
+            "name": package["name"],
+            "versionInfo": package["version"],
+            "downloadLocation": NONE,
+            "filesAnalyzed": False,
+            "licenseConcluded": "Apache-2.0",
+            "licenseDeclared": "Apache-2.0",
+            "copyrightText": NONE,
+            "checksums": [{"algorithm": "SHA256", "checksumValue": package["sha256"]}],
+            "primaryPackagePurpose": "APPLICATION",
+            "externalRefs": [reference(purl("latchkey", package["name"], package["version"], qualifiers))],
+        }
+    ]
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", root)]
     for pin in pins:
         name, version, revision = pin["identity"], pin["state"].get("version", ""), pin["state"]["revision"]
@@ -52,7 +63,9 @@ def document(package, pins, parts, libraries, needed, compiler, epoch, inside=()
         "filesAnalyzed": False, "licenseConcluded": NONE, "licenseDeclared": "Apache-2.0", "copyrightText": NONE})
     # Its standard library, libdispatch and FoundationEssentials are part of the program.
     relations.append((root, "STATIC_LINK", "SPDXRef-compiler"))
-    for name, version, kind in [(*pair, "STATIC_LINK") for pair in inside] + [(*pair, "DYNAMIC_LINK") for pair in libraries]:
+    for name, version, kind in [(*pair, "STATIC_LINK") for pair in inside] + [
+        (*pair, "DYNAMIC_LINK") for pair in libraries
+    ]:
         own = identifier("debian", name)
         packages.append({
             "SPDXID": own, "name": name, "versionInfo": version, "downloadLocation": NONE, "filesAnalyzed": False,
@@ -82,7 +95,11 @@ def document(package, pins, parts, libraries, needed, compiler, epoch, inside=()
 
 def purl(vendor, name, version, qualifiers):
     """The package URL of a Debian package (https://github.com/package-url/purl-spec)."""
-    return f"pkg:deb/{vendor}/{quote(name, safe='')}" + (f"@{quote(version, safe=':')}" if version else "") + f"?{qualifiers}"
+    return (
+        f"pkg:deb/{vendor}/{quote(name, safe='')}"
+        + (f"@{quote(version, safe=':')}" if version else "")
+        + f"?{qualifiers}"
+    )
 
 
 def reference(locator):

@@ -35,11 +35,17 @@ class Source:
         for old in self.folder.glob("*"):
             shutil.rmtree(old) if old.is_dir() else old.unlink()
         self.folder.mkdir(parents=True, exist_ok=True)
-        names = subprocess.run(["git", "-C", REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                               stdout=subprocess.PIPE, check=True).stdout.split(b"\0")
-        there = b"\0".join(name for name in names if name and os.path.lexists(os.path.join(os.fsencode(REPOSITORY), name)))
-        packed = subprocess.run(["tar", "-c", "-C", REPOSITORY, "--null", "-T", "-"], input=there, stdout=subprocess.PIPE,
-                                check=True).stdout
+        names = subprocess.run(
+            ["git", "-C", REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout.split(b"\0")
+        there = b"\0".join(
+            name for name in names if name and os.path.lexists(os.path.join(os.fsencode(REPOSITORY), name))
+        )
+        packed = subprocess.run(
+            ["tar", "-c", "-C", REPOSITORY, "--null", "-T", "-"], input=there, stdout=subprocess.PIPE, check=True
+        ).stdout
         subprocess.run(["tar", "-x", "-C", self.folder], input=packed, check=True)
         self._describe()
 
@@ -57,7 +63,9 @@ class Source:
     def _place_in_history(self):
         """Orders the commits after a release: by their time, and within a second by how many commits lead there."""
         if run("git", "-C", REPOSITORY, "rev-parse", "--is-shallow-repository").strip() == "true":
-            raise Failure("this clone has not all commits, and their number is part of the version: git fetch --unshallow", 69)
+            raise Failure(
+                "this clone has not all commits, and their number is part of the version: git fetch --unshallow", 69
+            )
         count = run("git", "-C", REPOSITORY, "rev-list", "--count", self.commit).strip()
         return f"{time.strftime('%Y%m%d.%H%M%S', time.gmtime(self.epoch))}.{count}"
 
@@ -66,12 +74,15 @@ class Source:
         return json.loads((self.folder / "Package.resolved").read_text())["pins"]
 
     def other_versions(self):
-        """Where SwiftPM took another version than the commit names: the package, that version, and the one that is named."""
+        """Where SwiftPM took another version than the commit names: the package, that version, and the one that is
+        named."""
         if not (self.folder / LOCK).exists():
             return []
         named = json.loads((self.folder / LOCK).read_text())
         taken = {pin["identity"]: pin["state"].get("version") for pin in self.pins()}
-        return [(name, version, named.get(name)) for name, version in sorted(taken.items()) if named.get(name) != version]
+        return [
+            (name, version, named.get(name)) for name, version in sorted(taken.items()) if named.get(name) != version
+        ]
 
     def take_versions(self, target, log):
         """Has SwiftPM take the versions that the commit names: newer ones may have come out since."""
@@ -83,8 +94,10 @@ class Source:
     def check_pins(self):
         """Fails if the build took other versions than those that the commit names."""
         if others := self.other_versions():
-            raise Failure(f"the build took {', '.join(f'{name} {version}' for name, version, _ in others)}, which {LOCK} does "
-                          "not name: write them there if they are meant")
+            raise Failure(
+                f"the build took {', '.join(f'{name} {version}' for name, version, _ in others)}, which {LOCK} does "
+                "not name: write them there if they are meant"
+            )
 
     def late_libraries(self):
         """The libraries that the agent loads when it needs them: those that its headers name."""

@@ -74,7 +74,9 @@ class Archive:
     def __init__(self):
         targets = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(ORIGIN)").splitlines()
         # Other archives, such as that of Raspberry Pi OS, may be among them.
-        found = sorted({(uri, suite) for uri, suite, *origin in (line.split() for line in targets) if origin == ["Debian"]})
+        found = sorted(
+            {(uri, suite) for uri, suite, *origin in (line.split() for line in targets) if origin == ["Debian"]}
+        )
         self.main = next((uri for uri, suite in found if "-" not in suite), None)
         self.security = next((uri for uri, suite in found if suite.endswith("-security")), None)
         if not self.main:
@@ -132,9 +134,11 @@ class Compiler:
             (self.root / inner.lstrip("/")).mkdir(parents=True, exist_ok=True)
             mounts += f"mount --bind {shlex.quote(str(outer))} {shlex.quote(f'{self.root}{inner}')}; "
         root = shlex.quote(str(self.root))
-        script = (f"mount -t proc proc {root}/proc; mount --rbind /dev {root}/dev; mount -t tmpfs tmpfs {root}/tmp; {mounts}"
-                  f"exec chroot {root} /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH={SWIFT}/bin:/usr/sbin:/usr/bin "
-                  + shlex.join(command))
+        script = (
+            f"mount -t proc proc {root}/proc; mount --rbind /dev {root}/dev; mount -t tmpfs tmpfs {root}/tmp; {mounts}"
+            f"exec chroot {root} /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH={SWIFT}/bin:/usr/sbin:/usr/bin "
+            + shlex.join(command)
+        )
         return subprocess.Popen(["unshare", "--mount", "--propagation", "private", "sh", "-ec", script], text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
@@ -142,8 +146,11 @@ class Compiler:
 class Sysroot:
     """The libraries and headers of a Debian release and a processor, with Swift's static libraries."""
 
-    DEVELOPMENT = ("libc6-dev libstdc++-{gcc}-dev linux-libc-dev libbluetooth-dev libcurl4-openssl-dev libgnutls28-dev libgpiod-dev "
-                   "libmicrohttpd-dev libmosquitto-dev libqrencode-dev libsqlite3-dev libssl-dev libsystemd-dev mosquitto-dev")
+    DEVELOPMENT = (
+        "libc6-dev libstdc++-{gcc}-dev linux-libc-dev libbluetooth-dev libcurl4-openssl-dev libgnutls28-dev "
+        "libgpiod-dev "
+        "libmicrohttpd-dev libmosquitto-dev libqrencode-dev libsqlite3-dev libssl-dev libsystemd-dev mosquitto-dev"
+    )
 
     def __init__(self, work, suite, architecture):
         self.work, self.suite, self.architecture = work, suite, architecture
@@ -183,8 +190,15 @@ class Sysroot:
         options = [word for option in archive.options for word in ("-o", option)]
 
         def apt(*arguments, program="apt-get", **more):
-            return run(program, *options, "-qq", *arguments, cwd=state, env={**os.environ, "APT_CONFIG": str(state / "apt.conf")},
-                       **more)
+            return run(
+                program,
+                *options,
+                "-qq",
+                *arguments,
+                cwd=state,
+                env={**os.environ, "APT_CONFIG": str(state / "apt.conf")},
+                **more,
+            )
         apt("update")
         return state, apt
 
@@ -227,8 +241,11 @@ class Sysroot:
         apt("download", "swiftlang")
         package = next(state.glob("swiftlang_*.deb"))
         data = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE)
-        subprocess.run(["tar", "-x", "-C", self.root, *(f".{SWIFT}/lib/{name}" for name in ("swift", "swift_static", "clang"))],
-                       stdin=data.stdout, check=True)
+        subprocess.run(
+            ["tar", "-x", "-C", self.root, *(f".{SWIFT}/lib/{name}" for name in ("swift", "swift_static", "clang"))],
+            stdin=data.stdout,
+            check=True,
+        )
         if data.wait():
             raise Failure(f"{package} is damaged")
         # The driver takes them for the sysroot's own when it links.

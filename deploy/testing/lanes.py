@@ -66,6 +66,7 @@ def checks():
         command("packages: what is said of them", 2, *python, "Tests/Packages"),
         command("this runner", 2, *python, "Tests/Runner"),
         command("shell scripts: shellcheck", 3, "shellcheck", "-x", *scripts()),
+        command("text: Python, spelling, words", 5, "deploy/check-text"),
         command("Swift code: swift format lint", 5, "swift", "format", "lint", "--strict", "--parallel", "--recursive",
                 "Package.swift", "Sources", "Tests"),
     )
@@ -93,7 +94,8 @@ def loopback():
 
 
 def shipped():
-    """What is about the program as it is shipped, and that the benchmarks run with it; deploy/bench all makes figures."""
+    """What is about the program as it is shipped, and that the benchmarks run with it; deploy/bench all makes
+    figures."""
     bench = command("deploy/bench", 6, "deploy/bench", "publish", "--messages", "200", "--runs", "1", "--no-paho")
     return (Lane("shipped program", 10, tests=SHIPPED), bench)
 

@@ -12,7 +12,9 @@ class Failure:
     said: list = field(default_factory=list)
 
     def __str__(self):
-        return "\n".join([f"✘ {self.test or self.lane}", *(f"    {line}" for text in self.said for line in text.split("\n"))])
+        return "\n".join(
+            [f"✘ {self.test or self.lane}", *(f"    {line}" for text in self.said for line in text.split("\n"))]
+        )
 
 
 class Events:
@@ -57,7 +59,9 @@ class Events:
                 self.passed += test not in self.failures
             case "testSkipped" if is_function:
                 self.skipped += 1
-            case "issueRecorded" if not payload["issue"].get("isKnown") and payload["issue"].get("severity") != "warning":
+            case "issueRecorded" if (
+                not payload["issue"].get("isKnown") and payload["issue"].get("severity") != "warning"
+            ):
                 place = payload["issue"].get("sourceLocation") or {}
                 texts = [message["text"] for message in payload["messages"] if message.get("text")]
                 where = f" ({place['fileID']}:{place['line']})" if place else ""

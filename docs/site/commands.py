@@ -38,7 +38,11 @@ def found(path, text):
 def words(command):
     """The words of the first program that a line calls. Redirections, comments and what follows are left out."""
     command = re.sub(r"\s#\s.*$", "", command)
-    command = re.sub(r"(?<=\s)<[a-z]|\s[0-9]*(<|>|>>)\s*\S+", " ", command) if " < " in command or " > " in command else command
+    command = (
+        re.sub(r"(?<=\s)<[a-z]|\s[0-9]*(<|>|>>)\s*\S+", " ", command)
+        if " < " in command or " > " in command
+        else command
+    )
     lexer = shlex.shlex(command, posix=True, punctuation_chars="|&;")
     lexer.whitespace_split, lexer.commenters = True, ""
     found = []
@@ -120,8 +124,9 @@ def faults(texts, commands):
 def settings(text):
     """Every piece of the agent's settings on a page, as (line, TOML).
 
-    Blocks marked toml are settings as a whole. In other blocks settings begin with a line that is a table in lower case, such as
-    [agent], and end before one that TOML does not have; tables of systemd's units begin with a capital letter.
+    Blocks marked toml are settings as a whole. In other blocks settings begin with a line that is a table in lower
+    case, such as [agent], and end before one that TOML does not have; tables of systemd's units begin with a capital
+    letter.
     """
     found, piece, fence, is_toml = [], None, None, False
     for number, (line, is_prose) in enumerate(links.prose(text), 1):
@@ -143,8 +148,8 @@ def settings(text):
 
 
 def wrong_settings(texts, names, others=()):
-    """Settings that pages name as `[table] key`, or show in a block, and that are not there. Blocks of the pages `others` have
-    TOML of another kind."""
+    """Settings that pages name as `[table] key`, or show in a block, and that are not there. Blocks of the pages
+    `others` have TOML of another kind."""
     for path, text in texts.items():
         for match in re.finditer(r"`\[{1,2}([a-z_]+)\]{1,2}(?: ([a-z_]+)[ =`])?", text):
             table, key = match.groups()
@@ -161,11 +166,16 @@ def wrong_settings(texts, names, others=()):
                     yield f"{path}:{number}: there is no table [{table}] in the settings"
                     continue
                 for keys in content if isinstance(content, list) else [content]:
-                    yield from (f"{path}:{number}: there is no setting {key} in [{table}]" for key in keys if key not in names[table])
+                    yield from (
+                        f"{path}:{number}: there is no setting {key} in [{table}]"
+                        for key in keys
+                        if key not in names[table]
+                    )
 
 
 def members(openapi):
-    """The members of the status and of what is in them, which pages name as codes are named: status.vault.error is `vault.error`."""
+    """The members of the status and of what is in them, which pages name as codes are named: status.vault.error is
+    `vault.error`."""
     schemas = openapi["components"]["schemas"]
     found = set()
     for name, schema in schemas["Status"]["properties"].items():
@@ -175,8 +185,8 @@ def members(openapi):
 
 
 def wrong_codes(texts, catalogue, names, others):
-    """Errors, events and settings that pages name as `a.b`, and that are not there; `others` are further names of this form. What
-    ends like the name of a file is one."""
+    """Errors, events and settings that pages name as `a.b`, and that are not there; `others` are further names of this
+    form. What ends like the name of a file is one."""
     known = {entry["name"] for entry in catalogue["entries"]} | set(others)
     known |= {f"{table}.{key}" for table in names for key in names[table]}
     prefixes = {name.partition(".")[0] for name in known if "." in name}

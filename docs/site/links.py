@@ -72,8 +72,8 @@ def paragraphs(text):
 
 
 def replaced(text, replace, code=lambda span: span):
-    """The text with `replace(label, target)` in the place of each link, and `code(span)` of each span of code outside links
-    and headings."""
+    """The text with `replace(label, target)` in the place of each link, and `code(span)` of each span of code outside
+    links and headings."""
     pieces = []
     for piece, is_prose in paragraphs(text):
         if is_prose:
@@ -83,7 +83,7 @@ def replaced(text, replace, code=lambda span: span):
             def shown(text, change=lambda span: span, spans=spans):
                 return re.sub(r"\0(\d+)\0", lambda m: change(spans[int(m[1])]), text)
 
-            masked = CODE.sub(lambda m: spans.append(m[0]) or f"\0{len(spans) - 1}\0", piece)
+            masked = CODE.sub(lambda m: spans.append(m[0]) or f"\0{len(spans) - 1}\0", piece)  # noqa: B023
             masked = LINK.sub(lambda m: replace(shown(m[1]), m[2]), masked)
             piece = shown(masked) if HEADING.match(piece) else shown(masked, code)
         pieces.append(piece)
@@ -99,8 +99,8 @@ class Links:
         self.attachments = set(pages.attachments(root))
 
     def in_site(self, path, code=lambda span: span):
-        """The page as the site has it: with the links of the site, without those that lead out of it, and with spans of code as
-        `code` has them."""
+        """The page as the site has it: with the links of the site, without those that lead out of it, and with spans of
+        code as `code` has them."""
         def replace(label, target):
             if re.match(r"[a-z]+:", target):
                 return f"{label}({target})"
@@ -128,7 +128,11 @@ def outside_navigation(root=pages.ROOT):
     """Faults: pages in no navigation, in it twice, or in it without a file."""
     entered = pages.all_sources(root)
     there = {str(file.relative_to(root)) for pattern in pages.WATCHED for file in root.glob(pattern)}
-    faults = [f"{path}: the page is in no navigation; enter it in docs/site/pages.py" for path in sorted(there - set(entered))]
+    faults = [
+        f"{path}: the page is in no navigation; enter it in docs/site/pages.py" for path in sorted(there - set(entered))
+    ]
     faults += [f"{path}: the navigation has a page that is not there" for path in entered if not (root / path).exists()]
-    faults += [f"{path}: the page is in the navigation twice" for path in sorted({p for p in entered if entered.count(p) > 1})]
+    faults += [
+        f"{path}: the page is in the navigation twice" for path in sorted({p for p in entered if entered.count(p) > 1})
+    ]
     return faults

@@ -25,7 +25,9 @@ RECORDS = ("CHANGELOG.md", "docs/decisions/", "docs/protocols/")
 BOARDS = ("Config/board-definitions.md", "docs/sensors.md")
 
 # What a page loads when it is opened.
-ELSEWHERE = re.compile(r"""<(?:script|img|iframe|link(?! rel="canonical"))[^>]* (?:src|href)=["']?(?:https?:)?//[^"' >]*""")
+ELSEWHERE = re.compile(
+    r"""<(?:script|img|iframe|link(?! rel="canonical"))[^>]* (?:src|href)=["']?(?:https?:)?//[^"' >]*"""
+)
 
 # What the overview of the reference has in the site alone.
 MADE = """
@@ -113,17 +115,25 @@ def entry(title, target):
 
 def placed(entries):
     """A navigation of repository files as one of the site."""
-    return [entry(title, placed(target) if isinstance(target, list) else pages.place(target)) for title, target in entries]
+    return [
+        entry(title, placed(target) if isinstance(target, list) else pages.place(target)) for title, target in entries
+    ]
 
 
 def configuration(sections, folder):
     """mkdocs.yml, as JSON is YAML."""
     navigation = pages.navigation()
-    reference = placed(navigation["reference"]) + [entry(title, [entry(*one) for one in target] if isinstance(target, list) else target)
-                                                   for title, target in sections]
+    reference = placed(navigation["reference"]) + [
+        entry(title, [entry(*one) for one in target] if isinstance(target, list) else target)
+        for title, target in sections
+    ]
     base = json.loads((pathlib.Path(__file__).parent / "mkdocs.json").read_text())
-    base |= {"docs_dir": str(folder / "pages"), "site_dir": str(folder / "site"),
-             "nav": placed(navigation["tasks"]) + [{"Reference": reference}, {"Developers": placed(navigation["developers"])}]}
+    base |= {
+        "docs_dir": str(folder / "pages"),
+        "site_dir": str(folder / "site"),
+        "nav": placed(navigation["tasks"])
+        + [{"Reference": reference}, {"Developers": placed(navigation["developers"])}],
+    }
     text = json.dumps(base, indent=1)
     # Anchors as GitHub makes them, so that a link works at both places; JSON has no way to say this.
     return text.replace('"GITHUB_SLUGS"', "!!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}")
@@ -154,7 +164,8 @@ def first_page(text):
     def inline(match):
         picture = (pages.ROOT / "docs" / match[2]).read_text().replace("\n\n", "\n")
         picture = picture.replace("@media (prefers-color-scheme: dark)", '[data-md-color-scheme="slate"]')
-        return f'<div class="picture">\n{re.sub("aria-label=.[^>]*", lambda _: "aria-label=" + quoteattr(match[1]), picture)}</div>'
+        labeled = re.sub("aria-label=.[^>]*", lambda _: "aria-label=" + quoteattr(match[1]), picture)
+        return f'<div class="picture">\n{labeled}</div>'
 
     return "---\nhide: [navigation]\n---\n\n" + re.sub(r"!\[([^\]]*)\]\((\w+\.svg)\)", inline, text)
 
@@ -182,7 +193,8 @@ def stage(texts, facts, folder):
 
 
 def finish(site):
-    """Has the theme load its one script from elsewhere from here. Returns what pages would still load from elsewhere."""
+    """Has the theme load its one script from elsewhere from here. Returns what pages would still load from
+    elsewhere."""
     wrong = []
     for file in sorted(site.rglob("*.html")):
         text = file.read_text()
@@ -203,7 +215,9 @@ def report(wrong):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=pathlib.Path, help="folder of latchkey and latchkey-lab")
-    parser.add_argument("--stage", type=pathlib.Path, help="folder for what mkdocs reads; without it, the pages are checked only")
+    parser.add_argument(
+        "--stage", type=pathlib.Path, help="folder for what mkdocs reads; without it, the pages are checked only"
+    )
     parser.add_argument("--finish", type=pathlib.Path, help="the folder of a site that mkdocs has built")
     options = parser.parse_args()
     if options.finish:

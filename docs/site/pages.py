@@ -56,7 +56,15 @@ COLLECTIONS = [("Protocols", "docs/protocols"), ("Decisions", "docs/decisions")]
 # Where every page has to be in the navigation.
 WATCHED = ["docs/*.md", "docs/*/*.md", "Config/*.md", "*.md"]
 # Files that pages link to, copied as they are.
-FILES = ["Config/*.json", "Config/*.toml", "docs/*.svg", "docs/examples/*.json", "docs/examples/*.yml", "docs/examples/*.conf", "LICENSE"]
+FILES = [
+    "Config/*.json",
+    "Config/*.toml",
+    "docs/*.svg",
+    "docs/examples/*.json",
+    "docs/examples/*.yml",
+    "docs/examples/*.conf",
+    "LICENSE",
+]
 
 PLACES = {
     "README.md": "index.md",

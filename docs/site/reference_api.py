@@ -53,7 +53,13 @@ def kind(schema):
     text = " or ".join(name for name in types if name != "null")
     limits = [str(schema[name]) if name in schema else "" for name in ("minimum", "maximum")]
     if any(limits):
-        text += f" {limits[0]} to {limits[1]}" if all(limits) else f" from {limits[0]}" if limits[0] else f" up to {limits[1]}"
+        text += (
+            f" {limits[0]} to {limits[1]}"
+            if all(limits)
+            else f" from {limits[0]}"
+            if limits[0]
+            else f" up to {limits[1]}"
+        )
     return text
 
 
@@ -100,8 +106,11 @@ def operation(method, path, found, twin):
     parts = [f"## {method.upper()} {path}".replace("{", "&#123;"), cell(found["summary"]) + ".", found["description"]]
     if twin:
         parts.append(f"Of another account: `{method.upper()} {twin}`.")
-    rows = [f"| `{p['name']}` | {p['in']} | {kind(p['schema'])} | {'' if p['required'] else 'optional; '}{cell(p.get('description'))} |"
-            for p in found.get("parameters", [])]
+    rows = [
+        f"| `{p['name']}` | {p['in']} | {kind(p['schema'])} | "
+        f"{'' if p['required'] else 'optional; '}{cell(p.get('description'))} |"
+        for p in found.get("parameters", [])
+    ]
     if rows:
         parts.append("\n".join(["| parameter | in | type | meaning |", "| --- | --- | --- | --- |", *rows]))
     for media, body in found.get("requestBody", {}).get("content", {}).items():
@@ -142,9 +151,19 @@ def documents(openapi):
             schemas.append(kind(schema))
     found["schemas.md"] = "\n\n".join(filter(None, schemas)) + "\n"
     rows = [f"| [{title}]({page(title)}) | {len(routes)} |" for title, routes in by_title.items() if routes]
-    found["index.md"] = "\n".join([
-        "# Routes of the local API", "",
-        "Each page describes requests and answers exactly; how to use them, access, errors and event streams are in",
-        "[The local API](../local-api.md). For programs: [openapi.json](../openapi.json), which the daemon also serves.", "",
-        "| subject | routes |", "| --- | --- |", *rows, "| [Schemas](schemas.md) | |", ""])
+    found["index.md"] = "\n".join(
+        [
+            "# Routes of the local API",
+            "",
+            "Each page describes requests and answers exactly; how to use them, access, errors and event streams are",
+            "in [The local API](../local-api.md). For programs: [openapi.json](../openapi.json), which the daemon",
+            "also serves.",
+            "",
+            "| subject | routes |",
+            "| --- | --- |",
+            *rows,
+            "| [Schemas](schemas.md) | |",
+            "",
+        ]
+    )
     return found

@@ -6,7 +6,9 @@ COMMON = {"help", "version"}
 
 def subcommands(command):
     """The subcommands that help lists."""
-    return [sub for sub in command.get("subcommands", []) if sub.get("shouldDisplay", True) and sub["commandName"] != "help"]
+    return [
+        sub for sub in command.get("subcommands", []) if sub.get("shouldDisplay", True) and sub["commandName"] != "help"
+    ]
 
 
 def spelled(name):
@@ -70,7 +72,12 @@ def discussion(command):
 
 def section(command, path, level, output):
     """A command with its arguments and what `output` says of it, then its subcommands."""
-    parts = [f"{'#' * level} {path}", cell(command.get("abstract")), f"```\n{usage(path, command)}\n```", discussion(command)]
+    parts = [
+        f"{'#' * level} {path}",
+        cell(command.get("abstract")),
+        f"```\n{usage(path, command)}\n```",
+        discussion(command),
+    ]
     if shown(command):
         rows = [f"| {term(argument)} | {explained(argument)} |" for argument in shown(command)]
         parts.append("\n".join(["| argument | meaning |", "| --- | --- |", *rows]))
@@ -97,8 +104,19 @@ def documents(help_, program, output):
         name = command["commandName"]
         found[f"{name}.md"] = section(command, f"{program} {name}", 1, output) + "\n"
         listed(command, f"{program} {name}", f"{name}.md")
-    found["index.md"] = "\n".join([
-        f"# Commands of {program}", "", cell(root.get("abstract")), "",
-        f"`{program} help COMMAND` and `--help` print the same. Exit statuses: [Troubleshooting](../../troubleshooting.md#exit-statuses).",
-        "", "| command | what it does |", "| --- | --- |", *rows, ""])
+    found["index.md"] = "\n".join(
+        [
+            f"# Commands of {program}",
+            "",
+            cell(root.get("abstract")),
+            "",
+            f"`{program} help COMMAND` and `--help` print the same. "
+            "Exit statuses: [Troubleshooting](../../troubleshooting.md#exit-statuses).",
+            "",
+            "| command | what it does |",
+            "| --- | --- |",
+            *rows,
+            "",
+        ]
+    )
     return found

@@ -47,8 +47,11 @@ def documents(catalogue):
     for entry in catalogue["entries"]:
         of.setdefault(entry["category"], []).append(entry)
     found = {}
-    errors = ["# Errors", f"All {len(of['error'])} errors of the program; `latchkey explain NAME` prints the same. Capital "
-              "letters and names in a message are examples. What the kinds mean: [The local API](local-api.md#errors)."]
+    errors = [
+        "# Errors",
+        f"All {len(of['error'])} errors of the program; `latchkey explain NAME` prints the same. Capital "
+        "letters and names in a message are examples. What the kinds mean: [The local API](local-api.md#errors).",
+    ]
     for prefix, entries in by_prefix(of["error"]):
         errors += [f"## {prefix}", *map(error, entries)]
     found["errors.md"] = "\n\n".join(errors) + "\n"
@@ -68,7 +71,10 @@ def documents(catalogue):
     def anchor(code):
         return code.replace(".", "")
 
-    numbers = ["# Numbers of the gateway", "What the gateway's header `x-ca-err` ends with, and the error codes of OAuth 2.0."]
+    numbers = [
+        "# Numbers of the gateway",
+        "What the gateway's header `x-ca-err` ends with, and the error codes of OAuth 2.0.",
+    ]
     head = ["| number | meaning | error here | what to do |", "| --- | --- | --- | --- |"]
     numbers += ["## x-ca-err, the last three digits", "\n".join(head + [row(entry) for entry in of["gateway-number"]])]
     head[0] = head[0].replace("number", "code")

@@ -4,7 +4,9 @@ import re
 import reference_api
 from reference_commands import cell, spelled, subcommands
 
-ROUTE = re.compile(r"openapi\.json#/paths/([^/]+)/(\w+)/responses/\d+/content/application~1(json|x-ndjson)/schema(/.*)?$")
+ROUTE = re.compile(
+    r"openapi\.json#/paths/([^/]+)/(\w+)/responses/\d+/content/application~1(json|x-ndjson)/schema(/.*)?$"
+)
 
 
 def commands(help_):

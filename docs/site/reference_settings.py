@@ -15,8 +15,10 @@ def comment(lines):
             parts.append((is_code, []))
         parts[-1][1].append(line.removeprefix("  "))
     # Brackets and topics are not Markdown.
-    return "\n\n".join("```\n" + "\n".join(part) + "\n```" if is_code else re.sub(r"([<*_\[\]{}|#])", r"\\\1", " ".join(part))
-                       for is_code, part in parts)
+    return "\n\n".join(
+        "```\n" + "\n".join(part) + "\n```" if is_code else re.sub(r"([<*_\[\]{}|#])", r"\\\1", " ".join(part))
+        for is_code, part in parts
+    )
 
 
 def read(toml):

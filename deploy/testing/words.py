@@ -1,0 +1,68 @@
+"""Words that documents should not use, and what to write in their place."""
+
+import re
+
+#: Each with a better way to say it. The words may be on two lines.
+FLAGGED = {
+    "nobody": "name who does not: no user, no program, no one",
+    "somebody": "name who: a user, a person, a program",
+    "whoever": "name who: the caller, anyone who",
+    "in vain": "without success, or say what failed",
+    "goes with": "belongs to, requires",
+    "of which": "begin with the thing itself: the first present one of a list",
+    "as it is": "unchanged, present, or leave it out",
+    "what ails": "the fault",
+}
+#: What is checked. "Sources/**/*.swift" is one line more, once its texts have none: of Swift, literals are checked.
+CHECKED = (
+    ".github/**/*.md",
+    "*.md",
+    "Boards/*.toml",
+    "Config/*.md",
+    "Config/*.toml",
+    "Sources/README.md",
+    "docs/**/*.md",
+)
+
+# Between two words: blanks, the end of a line, and what begins the next line of a comment, a quotation or a list.
+BETWEEN = r"(?:[ \t]+|[ \t]*\n[ \t]*(?:[#>|*]+[ \t]*)?)"
+FORBIDDEN = re.compile(
+    r"\b(" + "|".join(word.replace(" ", BETWEEN) for word in FLAGGED) + r")\b(?!-)", re.IGNORECASE)
+# Names of code may have any words, and so may Swift, which is not a document.
+CODE = re.compile(r"^```swift\n.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+# A comment, or a literal: over several lines, or within one.
+IN_SWIFT = re.compile(r'//[^\n]*|"""\n.*?"""|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+INTERPOLATION = re.compile(r"\\\([^()\n]*\)")
+
+
+def blank(text):
+    """As many lines, and as long, with nothing on them."""
+    return re.sub(r"[^\n]", " ", text)
+
+
+def literals(source):
+    """A Swift source with nothing but its literals, each in its place, without the names of what they interpolate."""
+    pieces, end = [], 0
+    for match in IN_SWIFT.finditer(source):
+        text = INTERPOLATION.sub(lambda name: blank(name[0]), match[0])
+        pieces += [blank(source[end:match.start()]), blank(text) if text.startswith("//") else text]
+        end = match.end()
+    return "".join(pieces) + blank(source[end:])
+
+
+def found(text):
+    """The flagged words of a text, as (line, word)."""
+    text = CODE.sub(lambda code: blank(code[0]), text)
+    for match in FORBIDDEN.finditer(text):
+        word = re.sub(BETWEEN, " ", match[1]).lower()
+        yield text.count("\n", 0, match.start()) + 1, word
+
+
+def faults(root):
+    """What is wrong with the documents below a folder, each as a line."""
+    paths = sorted({path for pattern in CHECKED for path in root.glob(pattern)})
+    return [
+        f'{path.relative_to(root)}:{line}: "{word}": {FLAGGED[word]}'
+        for path in paths
+        for line, word in found(literals(path.read_text()) if path.suffix == ".swift" else path.read_text())
+    ]
