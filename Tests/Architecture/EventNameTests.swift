@@ -11,7 +11,7 @@ struct EventNameTests {
     /// The rooms that see events themselves. The command and other programs get their names only, over the local API.
     private static let rooms = [
         "Gateway", "GatewayServices", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity",
-        "Agent",
+        "AgentCore", "Features", "Agent",
     ]
 
     private static func lines(of room: String) throws -> [(place: String, text: String)] {

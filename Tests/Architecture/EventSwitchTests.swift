@@ -11,7 +11,7 @@ struct EventSwitchTests {
     /// The rooms that see events themselves, as in ``EventNameTests``.
     private static let rooms = [
         "Gateway", "GatewayServices", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity",
-        "Agent",
+        "AgentCore", "Features", "Agent",
     ]
 
     /// Each `default` of a switch over `self` in an extension of an event's type, or over a variable called an event.
