@@ -1,9 +1,8 @@
 import ArgumentParser
 import Glibc
 import Groundwork
-import LocalAPI
 
-struct Grants: AsyncParsableCommand {
+struct Grants: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "grants",
         abstract: "Show and change what local programs may do in the name of the board or its user.",
@@ -18,20 +17,9 @@ struct Grants: AsyncParsableCommand {
             """,
         subcommands: [List.self, Allow.self, Revoke.self, Log.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the grants, those of the settings first.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute("List the grants, those of the settings first.", "grants", orElse: "no grants")
 
-        func run() async throws {
-            options.show(try await options.client.get("/v1/grants")) { answer in
-                let grants = answer["grants"]?.array ?? []
-                return grants.isEmpty ? "no grants" : grants.map(Grants.describe).joined(separator: "\n")
-            }
-        }
-    }
-
-    struct Allow: AsyncParsableCommand {
+    struct Allow: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "allow", abstract: "Say what some programs may do, or may never do.")
         @Option(help: "The user of the programs, by name or number.") var user: String?
@@ -58,61 +46,55 @@ struct Grants: AsyncParsableCommand {
             }
         }
 
-        func run() async throws {
-            var members: [String: JSON] = ["token": .bool(token), "verdict": never ? "never" : "allow"]
-            if let user {
-                members["uid"] = .integer(
-                    try Self.number(user, "user") { getpwnam($0)?.pointee.pw_uid })
-            }
-            if let group {
-                members["gid"] = .integer(
-                    try Self.number(group, "group") { getgrnam($0)?.pointee.gr_gid })
-            }
-            members["unit"] = unit.map(JSON.string)
-            for (name, list) in [
-                ("as", principals), ("hosts", host), ("paths", path), ("scopes", scope), ("accounts", account),
-            ] where !list.isEmpty {
-                members[name] = .array(list.map(JSON.string))
-            }
-            options.show(try await options.client.post("/v1/grants", .object(members)), Grants.describe)
+        func request() throws -> RouteRequest {
+            func list(_ texts: [String]) -> JSON? { texts.isEmpty ? nil : .array(texts.map(JSON.string)) }
+            return .post(
+                "grants",
+                [
+                    "token": .bool(token), "verdict": never ? "never" : "allow",
+                    "uid": try user.map { try Self.number($0, "user") { getpwnam($0)?.pointee.pw_uid } },
+                    "gid": try group.map { try Self.number($0, "group") { getgrnam($0)?.pointee.gr_gid } },
+                    "unit": unit.map(JSON.string), "as": list(principals), "hosts": list(host), "paths": list(path),
+                    "scopes": list(scope), "accounts": list(account),
+                ])
         }
 
-        private static func number(_ text: String, _ noun: String, find: (String) -> UInt32?) throws -> Int64 {
-            if let number = UInt32(text) { return Int64(number) }
-            guard let number = find(text) else { throw ValidationError("this machine has no \(noun) \(text)") }
-            return Int64(number)
+        func text(of answer: JSON) -> String { Grants.describe(answer) }
+
+        private static func number(_ text: String, _ noun: String, find: (String) -> UInt32?) throws -> JSON {
+            guard let number = UInt32(text) ?? find(text) else {
+                throw ValidationError("this machine has no \(noun) \(text)")
+            }
+            return .integer(Int64(number))
         }
     }
 
-    struct Revoke: AsyncParsableCommand {
+    struct Revoke: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke",
             abstract: "Revoke a grant; calls that are under way by it alone end at once.")
         @Argument(help: "Its number, as latchkey grants list shows it.") var id: String
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.delete("/v1/grants/\(PercentEncoding.encode(id))")
-            options.show(answer) { "revoked: \(Grants.describe($0))" }
-        }
+        func request() -> RouteRequest { .delete("grants/\(id.segment)") }
+
+        func text(of answer: JSON) -> String { "revoked: \(Grants.describe(answer))" }
     }
 
-    struct Log: AsyncParsableCommand {
+    struct Log: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "log",
             abstract: "Show what programs did: uses, refusals and changes of grants.")
         @Option(help: ArgumentHelp("The largest number of records to show.", valueName: "count")) var limit = 100
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            options.show(try await options.client.get("/v1/grants/log?limit=\(limit)")) { answer in
-                (answer["records"]?.array ?? []).map(Grants.record).joined(separator: "\n")
-            }
-        }
+        func request() -> RouteRequest { .get("grants/log?limit=\(limit)") }
+
+        func text(of answer: JSON) -> String { answer.lines("records", orElse: "", Grants.record) }
     }
 
     /// `2: alice (uid 1000), sensors.service, as board, gateway /lab/*`.
-    private static func describe(_ grant: JSON) -> String {
+    static func describe(_ grant: JSON) -> String {
         func list(_ member: String) -> String {
             (grant[member]?.array ?? []).compactMap(\.string).joined(separator: ", ")
         }

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
-struct Sign: AsyncParsableCommand {
+struct Sign: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
         abstract: "Print a signed token (JWS), for a program that sends it itself.",
@@ -40,8 +39,7 @@ struct Sign: AsyncParsableCommand {
             "Whose name is the subject: board or user; without it, the user's while one is logged in.",
             valueName: "who"))
     var principal: String?
-    @OptionGroup var account: AccountOption
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: AccountOptions
 
     func validate() throws {
         try Claims.check(claim)
@@ -49,24 +47,22 @@ struct Sign: AsyncParsableCommand {
         guard type == nil || payload != nil else { throw ValidationError("--type says what the payload is") }
     }
 
-    func run() async throws {
-        var members: [String: JSON] = [:]
-        if let payload {
-            let bytes = try Input.given(payload, limit: Input.payloadLimit)
-            members["body"] = .string(Base64.encode(bytes))
-            members["type"] = (type ?? Self.type(of: bytes)).map(JSON.string)
-        }
-        members["key"] = key.map(JSON.string)
-        members["claims"] = try Claims.object(claim)
-        members["audience"] = audience.map(JSON.string)
-        members["lifetimeSeconds"] = lifetime.map { .integer(Int64($0)) }
-        members["notBefore"] = notBefore.map { .integer(Int64($0)) }
-        members["as"] = principal.map(JSON.string)
-        // A person may be asked to log in meanwhile.
-        let answer = try await options.client.post(
-            account.path("sign", by: options.client), .object(members), timeout: .seconds(600))
-        options.show(answer) { $0["token"]?.string ?? "" }
+    func request() throws -> RouteRequest {
+        let bytes = try payload.map { try Input.given($0, limit: Input.payloadLimit) }
+        return .post(
+            "sign",
+            [
+                "body": bytes.map { .string(Base64.encode($0)) },
+                "type": bytes.flatMap { type ?? Self.type(of: $0) }.map(JSON.string), "key": key.map(JSON.string),
+                "claims": try Claims.object(claim), "audience": audience.map(JSON.string),
+                "lifetimeSeconds": lifetime.map { .integer(Int64($0)) },
+                "notBefore": notBefore.map { .integer(Int64($0)) }, "as": principal.map(JSON.string),
+            ],
+            // A person may be asked to log in meanwhile.
+            timeout: .seconds(600))
     }
+
+    func text(of answer: JSON) -> String { answer["token"]?.string ?? "" }
 
     private static func type(of bytes: [UInt8]) -> String? {
         let json = try? JSON(parsing: bytes)
