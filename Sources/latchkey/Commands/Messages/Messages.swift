@@ -15,6 +15,9 @@ struct SpeakerOption: ParsableArguments {
 
     /// What its routes begin with.
     var path: String { speaker == .board ? "/v1" : "/v1/user" }
+
+    /// A route of that connection, below `/v1/`.
+    func route(_ name: String) -> String { speaker == .board ? name : "user/\(name)" }
 }
 
 struct Publish: AsyncParsableCommand {

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
-struct Send: AsyncParsableCommand {
+struct Send: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send a message in an envelope to a user, a device, a group or the application.",
@@ -56,7 +55,7 @@ struct Send: AsyncParsableCommand {
         guard sender == nil || fromGroup == nil else { throw ValidationError("give one of --from and --from-group") }
     }
 
-    func run() async throws {
+    func request() async throws -> RouteRequest {
         let payload: [UInt8] =
             if let message {
                 Array(message.utf8)
@@ -66,25 +65,25 @@ struct Send: AsyncParsableCommand {
                 try Input.typed("the message", limit: Input.payloadLimit)
             }
         let type = contentType ?? file.map(FileType.contentType(ofFile:)) ?? "text/plain"
-        var body: [String: JSON] = [
-            "contentType": .string(type), "payload": .string(Base64.encode(payload)), "encoding": "base64",
-            "qos": .integer(Int64(qos)), "retain": .bool(retain),
-        ]
-        body["user"] = user.map(JSON.string)
-        body["device"] = device.map(JSON.string)
         let known = eachMember ? try await GroupMembers(of: group ?? "", by: options.client) : nil
-        body["group"] = (known?.group ?? group).map(JSON.string)
-        body["topic"] = topic.map(JSON.string)
-        if application { body["application"] = true }
-        if acrossApplications { body["acrossApplications"] = true }
         let members = known?.users ?? member
-        if !members.isEmpty { body["members"] = .array(members.map(JSON.string)) }
-        body["sender"] = fromGroup == nil ? sender.map { .string($0.rawValue) } : "group"
-        body["senderGroup"] = fromGroup.map(JSON.string)
-        options.show(try await options.client.post("\(speaker.path)/send", .object(body))) { answer in
-            let count = answer["count"]?.integer ?? 1
-            let id = answer["id"]?.integer ?? 0
-            return count > 1 ? "accepted as messages \(id) to \(id + count - 1)" : "accepted as message \(id)"
-        }
+        return .post(
+            speaker.route("send"),
+            [
+                "contentType": .string(type), "payload": .string(Base64.encode(payload)), "encoding": "base64",
+                "qos": .integer(Int64(qos)), "retain": .bool(retain), "user": user.map(JSON.string),
+                "device": device.map(JSON.string), "group": (known?.group ?? group).map(JSON.string),
+                "topic": topic.map(JSON.string), "application": application ? true : nil,
+                "acrossApplications": acrossApplications ? true : nil,
+                "members": members.isEmpty ? nil : .array(members.map(JSON.string)),
+                "sender": fromGroup == nil ? sender.map { .string($0.rawValue) } : "group",
+                "senderGroup": fromGroup.map(JSON.string),
+            ])
+    }
+
+    func text(of answer: JSON) -> String {
+        let count = answer["count"]?.integer ?? 1
+        let id = answer["id"]?.integer ?? 0
+        return count > 1 ? "accepted as messages \(id) to \(id + count - 1)" : "accepted as message \(id)"
     }
 }
