@@ -57,7 +57,7 @@ struct MPinBackends: AsyncParsableCommand {
         }
     }
 
-    struct Test: AsyncParsableCommand {
+    struct Test: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "test",
             abstract: "Ask whether there is a back end at a URL, or at that of an account.",
@@ -65,18 +65,19 @@ struct MPinBackends: AsyncParsableCommand {
         @OptionGroup var place: Place
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let isAccount = (try? AccountOption.name(place.url)) != nil
-            let answer = try await options.client.post(
-                isAccount ? "/v1/accounts/\(place.url)/mpin/test" : "/v1/mpin/test",
-                isAccount ? [:] : .object(try place.body()), timeout: .seconds(90))
-            options.show(answer) {
-                "there is an M-Pin back end at \(Terminal.standardOutput.shown($0["url"]?.string ?? "?"))"
+        func request() throws -> RouteRequest {
+            if (try? AccountOption.name(place.url)) != nil {
+                return .post("accounts/\(place.url)/mpin/test", timeout: .seconds(90))
             }
+            return .post("mpin/test", try place.body(), timeout: .seconds(90))
+        }
+
+        func text(of answer: JSON) -> String {
+            "there is an M-Pin back end at \(Terminal.standardOutput.shown(answer["url"]?.string ?? "?"))"
         }
     }
 
-    struct Show: AsyncParsableCommand {
+    struct Show: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "Show what the address in a scanned code says of its back end.",
@@ -85,22 +86,23 @@ struct MPinBackends: AsyncParsableCommand {
         @OptionGroup var sender: Sender
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
+        func request() throws -> RouteRequest {
             var body = try sender.body()
             body["code"] = .string(code)
-            let answer = try await options.client.post("/v1/mpin/service", .object(body), timeout: .seconds(90))
-            options.show(answer) { answer in
-                let out = Terminal.standardOutput
-                var fields = Fields()
-                for name in ["name", "url", "prefix"] { fields.add(name, answer[name]?.string.map(out.shown)) }
-                fields.add("logo", answer["logoURL"]?.string.map(out.shown))
-                let next = "make it an account: latchkey mpin backend add NAME URL --prefix PREFIX"
-                return fields.text + "\n" + out.dim(next)
-            }
+            return .post("mpin/service", body, timeout: .seconds(90))
+        }
+
+        func text(of answer: JSON) -> String {
+            let out = Terminal.standardOutput
+            var fields = Fields()
+            for name in ["name", "url", "prefix"] { fields.add(name, answer[name]?.string.map(out.shown)) }
+            fields.add("logo", answer["logoURL"]?.string.map(out.shown))
+            let next = "make it an account: latchkey mpin backend add NAME URL --prefix PREFIX"
+            return fields.text + "\n" + out.dim(next)
         }
     }
 
-    struct Add: AsyncParsableCommand {
+    struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
             abstract: "Make an account at a back end, which has to answer.")
@@ -110,10 +112,12 @@ struct MPinBackends: AsyncParsableCommand {
 
         func validate() throws { _ = try AccountOption.name(name) }
 
-        func run() async throws {
-            let answer = try await options.client.post(
-                "/v1/accounts/\(name)/mpin", .object(try place.body()), timeout: .seconds(90))
-            options.show(answer) { _ in "\(name) is an account at an M-Pin back end; next: latchkey mpin user new ID" }
+        func request() throws -> RouteRequest {
+            .post("accounts/\(name)/mpin", try place.body(), timeout: .seconds(90))
+        }
+
+        func text(of answer: JSON) -> String {
+            "\(name) is an account at an M-Pin back end; next: latchkey mpin user new ID"
         }
     }
 
@@ -134,7 +138,7 @@ struct MPinBackends: AsyncParsableCommand {
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Remove a back end with all its users, whose tokens are erased.")
@@ -144,14 +148,16 @@ struct MPinBackends: AsyncParsableCommand {
 
         func validate() throws { _ = try AccountOption.name(name) }
 
-        func run() async throws {
-            let account = try await options.client.get("/v1/accounts/\(name)")
+        func confirm() async throws {
+            let account = try await options.send(.get("accounts/\(name)"))
             guard account["kind"]?.string == "mpin" else { throw ValidationError("\(name) is not an M-Pin back end") }
             let count = Int64(account["users"]?.array?.count ?? 0)
             try Confirmation.ask(
                 "this erases the account \(name) and \(Amount.of(count, "user"))", isGiven: yes || count == 0)
-            let answer = try await options.client.delete("/v1/accounts/\(name)")
-            options.show(answer) { "removed the account \($0["removed"]?.string ?? "")" }
         }
+
+        func request() -> RouteRequest { .delete("accounts/\(name)") }
+
+        func text(of answer: JSON) -> String { "removed the account \(answer["removed"]?.string ?? "")" }
     }
 }

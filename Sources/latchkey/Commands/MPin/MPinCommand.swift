@@ -65,14 +65,23 @@ struct MPinAccountOption: ParsableArguments {
     }
 }
 
-/// The user of a back end that a subcommand is about.
-struct MPinUserOptions: ParsableArguments {
+/// The options of a subcommand that is about one back end.
+struct MPinAccountOptions: RouteOptions {
+    @OptionGroup var account: MPinAccountOption
+    @OptionGroup var clientOptions: ClientOptions
+
+    func path(_ route: String) async throws -> String { try await account.path(route, by: client) }
+}
+
+/// The options of a subcommand that is about one user of a back end.
+struct MPinUserOptions: RouteOptions {
     @OptionGroup var account: MPinAccountOption
     @Option(help: ArgumentHelp("The user; needed where there are several.", valueName: "id")) var user: String?
+    @OptionGroup var clientOptions: ClientOptions
 
     /// - Returns: the path of a route for the user.
     /// - Throws: `LocalAPIError`, ``MPinChoiceError``
-    func path(_ route: String, by client: LocalClient) async throws -> String {
+    func path(_ route: String) async throws -> String {
         let found = try await account.found(by: client)
         let users = found["users"]?.array?.compactMap { $0["user"]?.string } ?? []
         guard user != nil || users.count < 2 else { throw MPinChoiceError.user(users) }

@@ -27,11 +27,10 @@ struct MPinAnswer {
 /// What the ways to log in have in common.
 struct MPinLoginOptions: ParsableArguments {
     @Flag(help: "Read the PIN from standard input, its first line.") var pinStdin = false
-    @OptionGroup var user: MPinUserOptions
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: MPinUserOptions
 
     func run(_ body: [String: JSON], _ describe: (JSON) -> String) async throws {
-        let path = try await user.path("login", by: options.client)
+        let path = try await options.path("login")
         let answer = try await MPinAnswer(client: options.client, isGiven: pinStdin)
             .post(path, body, endingWith: "logged-in")
         options.show(answer, describe)
@@ -93,38 +92,38 @@ struct MPinMFA: AsyncParsableCommand {
     }
 }
 
-struct MPinSession: AsyncParsableCommand {
+struct MPinSession: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "session", abstract: "Show what a code that a browser shows is for.")
     @Argument(help: "The code, as scanned.") var code: String
-    @OptionGroup var account: MPinAccountOption
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: MPinAccountOptions
 
-    func run() async throws {
-        let path = try await account.path("session", by: options.client)
-        let answer = try await options.client.post(path, ["accessCode": .string(code)], timeout: .seconds(90))
-        options.show(answer) { answer in
-            let out = Terminal.standardOutput
-            var fields = Fields()
-            fields.add("application", answer["appName"]?.string.map(out.shown))
-            fields.add("logo", answer["appLogoURL"]?.string.map(out.shown))
-            fields.add("user", answer["prerollID"]?.string.map(out.shown))
-            return fields.text.isEmpty ? "the back end says nothing of it" : fields.text
-        }
+    func request() -> RouteRequest { .post("session", ["accessCode": .string(code)], timeout: .seconds(90)) }
+
+    func text(of answer: JSON) -> String {
+        let out = Terminal.standardOutput
+        var fields = Fields()
+        fields.add("application", answer["appName"]?.string.map(out.shown))
+        fields.add("logo", answer["appLogoURL"]?.string.map(out.shown))
+        fields.add("user", answer["prerollID"]?.string.map(out.shown))
+        return fields.text.isEmpty ? "the back end says nothing of it" : fields.text
     }
 }
 
-struct MPinLogout: AsyncParsableCommand {
+struct MPinLogout: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout", abstract: "End the session of a browser that was logged in from here.",
         discussion: "Ends with status 1 when there is none that the back end lets end from here.")
-    @OptionGroup var user: MPinUserOptions
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: MPinUserOptions
 
     func run() async throws {
-        let path = try await user.path("logout", by: options.client)
-        let answer = try await options.client.post(path, [:], timeout: .seconds(90))
-        options.show(answer) { $0["loggedOut"]?.bool == true ? "logged out" : "there is no session to end" }
+        let answer = try await sendAndShow()
         guard answer["loggedOut"]?.bool == true else { throw ExitCode(1) }
+    }
+
+    func request() -> RouteRequest { .post("logout", timeout: .seconds(90)) }
+
+    func text(of answer: JSON) -> String {
+        answer["loggedOut"]?.bool == true ? "logged out" : "there is no session to end"
     }
 }

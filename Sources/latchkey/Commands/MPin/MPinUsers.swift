@@ -19,15 +19,13 @@ struct MPinUsers: AsyncParsableCommand {
         @Argument(help: "Who it is, as the back end knows people, such as an address for mail.") var id: String
         @Option(help: ArgumentHelp("What the back end shows for this board.", valueName: "name"))
         var deviceName: String?
-        @OptionGroup var account: MPinAccountOption
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: MPinAccountOptions
 
         func run() async throws {
-            let path = try await account.path("users", by: options.client)
-            var answer = try await make(deviceName, at: path)
+            var answer = try await make(deviceName)
             if answer["wantsDeviceName"]?.bool == true, Terminal.inputIsTerminal {
                 let name = Input.answer(to: "What this board is called at the back end (Enter for no name): ")
-                if let name = name?.trimmed, !name.isEmpty { answer = try await make(name, at: path) }
+                if let name = name?.trimmed, !name.isEmpty { answer = try await make(name) }
             }
             options.show(answer) { answer in
                 let advice = answer["advice"]?.array?.compactMap(\.string) ?? []
@@ -38,39 +36,34 @@ struct MPinUsers: AsyncParsableCommand {
             }
         }
 
-        private func make(_ deviceName: String?, at path: String) async throws -> JSON {
-            var body: [String: JSON] = ["user": .string(id)]
-            body["deviceName"] = deviceName.map(JSON.string)
-            return try await options.client.post(path, .object(body))
+        private func make(_ deviceName: String?) async throws -> JSON {
+            try await options.send(.post("users", ["user": .string(id), "deviceName": deviceName.map(JSON.string)]))
         }
     }
 
-    struct List: AsyncParsableCommand {
+    struct List: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the users and their states.")
-        @OptionGroup var account: MPinAccountOption
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: MPinAccountOptions
 
-        func run() async throws {
-            let answer = try await options.client.get(try await account.path("users", by: options.client))
-            options.show(answer, each: "users", orElse: "no users; make one: latchkey mpin user new ID") {
-                MPinCommand.describe($0)
-            }
+        func request() -> RouteRequest { .get("users") }
+
+        func text(of answer: JSON) -> String {
+            answer.lines("users", orElse: "no users; make one: latchkey mpin user new ID", MPinCommand.describe)
         }
     }
 
-    struct Delete: AsyncParsableCommand {
+    struct Delete: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract: "Delete a user here, with the token.", discussion: "The back end is not asked.")
         @Argument(help: "Who it is.") var id: String
-        @OptionGroup var account: MPinAccountOption
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: MPinAccountOptions
 
-        func run() async throws {
-            let answer = try await options.client.delete(
-                try await account.path("users/\(id.segment)", by: options.client))
-            options.show(answer) { "deleted \(Terminal.standardOutput.shown($0["deleted"]?.string ?? ""))" }
+        func request() -> RouteRequest { .delete("users/\(id.segment)") }
+
+        func text(of answer: JSON) -> String {
+            "deleted \(Terminal.standardOutput.shown(answer["deleted"]?.string ?? ""))"
         }
     }
 }
@@ -86,50 +79,48 @@ struct MPinRegister: AsyncParsableCommand {
             """,
         subcommands: [Start.self, Restart.self, Confirm.self, Finish.self])
 
-    struct Start: AsyncParsableCommand {
+    struct Start: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "start", abstract: "Ask the back end for an identity.")
         @Flag(help: "Read the code that activates the user at once from standard input.") var codeStdin = false
         @Option(help: ArgumentHelp("Passed to whoever verifies the user.", valueName: "text")) var userData: String?
-        @OptionGroup var user: MPinUserOptions
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: MPinUserOptions
 
-        func run() async throws {
-            var body: [String: JSON] = [:]
-            body["userData"] = userData.map(JSON.string)
-            if codeStdin { body["activationCode"] = .string(try MPinAnswer.line()) }
-            try await MPinRegister.post("register", body, user, options)
+        func request() throws -> RouteRequest {
+            let code = codeStdin ? JSON.string(try MPinAnswer.line()) : nil
+            return .post(
+                "register", ["userData": userData.map(JSON.string), "activationCode": code], timeout: .seconds(90))
         }
+
+        func text(of answer: JSON) -> String { MPinCommand.describe(answer) }
     }
 
-    struct Restart: AsyncParsableCommand {
+    struct Restart: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "restart",
             abstract: "Have the user verified again, such as by another mail.")
         @Option(help: ArgumentHelp("Passed to whoever verifies the user.", valueName: "text")) var userData: String?
-        @OptionGroup var user: MPinUserOptions
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: MPinUserOptions
 
-        func run() async throws {
-            var body: [String: JSON] = ["restart": true]
-            body["userData"] = userData.map(JSON.string)
-            try await MPinRegister.post("register", body, user, options)
+        func request() -> RouteRequest {
+            .post("register", ["restart": true, "userData": userData.map(JSON.string)], timeout: .seconds(90))
         }
+
+        func text(of answer: JSON) -> String { MPinCommand.describe(answer) }
     }
 
-    struct Confirm: AsyncParsableCommand {
+    struct Confirm: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "confirm", abstract: "Fetch the secret of a user who was verified.")
         @Option(help: ArgumentHelp("Where the back end may send push messages.", valueName: "id"))
         var pushToken: String?
-        @OptionGroup var user: MPinUserOptions
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: MPinUserOptions
 
-        func run() async throws {
-            var body: [String: JSON] = [:]
-            body["pushToken"] = pushToken.map(JSON.string)
-            try await MPinRegister.post("confirm", body, user, options)
+        func request() -> RouteRequest {
+            .post("confirm", ["pushToken": pushToken.map(JSON.string)], timeout: .seconds(90))
         }
+
+        func text(of answer: JSON) -> String { MPinCommand.describe(answer) }
     }
 
     struct Finish: AsyncParsableCommand {
@@ -141,22 +132,13 @@ struct MPinRegister: AsyncParsableCommand {
                 and not harder to guess.
                 """)
         @Flag(help: "Read the PIN from standard input, its first line.") var pinStdin = false
-        @OptionGroup var user: MPinUserOptions
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: MPinUserOptions
 
         func run() async throws {
-            let path = try await user.path("finish", by: options.client)
+            let path = try await options.path("finish")
             let answer = try await MPinAnswer(client: options.client, isGiven: pinStdin)
                 .post(path, [:], endingWith: "registered")
             options.show(answer, MPinCommand.describe)
         }
-    }
-
-    private static func post(
-        _ route: String, _ body: [String: JSON], _ user: MPinUserOptions, _ options: ClientOptions
-    ) async throws {
-        let path = try await user.path(route, by: options.client)
-        options.show(
-            try await options.client.post(path, .object(body), timeout: .seconds(90)), MPinCommand.describe)
     }
 }
