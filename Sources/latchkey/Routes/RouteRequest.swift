@@ -21,12 +21,13 @@ struct RouteRequest {
         RouteRequest(method: .get, route: route + query.text, timeout: timeout, progress: progress)
     }
 
-    /// - Parameter body: members that are `nil` are left out.
+    /// - Parameter body: members that are `nil` or null are left out.
     static func post(
         _ route: String, query: QueryText = [:], _ body: [String: JSON?] = [:],
         timeout: Duration = .seconds(30), saying progress: String? = nil
     ) -> RouteRequest {
-        let members = body.compactMapValues(\.self)
+        // `nil` in a dictionary literal may become `JSON.null`.
+        let members = body.compactMapValues { $0 == .null ? nil : $0 }
         return RouteRequest(
             method: .post(.object(members)), route: route + query.text, timeout: timeout, progress: progress)
     }

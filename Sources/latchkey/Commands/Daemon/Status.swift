@@ -90,7 +90,7 @@ struct Status: AsyncParsableCommand {
             fields.add("readings", out.yellow("\(Amount.of(unsent, "message")) not sent, for want of an account"))
         }
         for account in status["accounts"]?.array ?? [] where account["isDefault"]?.bool != true {
-            fields.add("account", "\(account["name"]?.string ?? "?"): \(Accounts.describe(account))")
+            fields.add("account", "\(account["name"]?.string ?? "?"): \(Accounts.summary(of: account))")
         }
         for file in status["setAside"]?.array ?? [] {
             fields.add("set aside", file.string.map { out.yellow("\($0), as it was damaged") })

@@ -3,17 +3,13 @@ import ArgumentParser
 import Groundwork
 import LocalAPI
 
-struct Renew: AsyncParsableCommand {
+struct Renew: RouteCommand {
     static let configuration = CommandConfiguration(commandName: "renew", abstract: "Renew the device certificate now.")
-    @OptionGroup var account: AccountOption
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: AccountOptions
 
-    func run() async throws {
-        let answer = try await LongWork.say("renewing the certificate") {
-            try await options.client.post(account.path("renew", by: options.client), [:], timeout: .seconds(180))
-        }
-        options.show(answer) { "certificate renewed, valid until \($0["notAfter"]?.string ?? "?")" }
-    }
+    func request() -> RouteRequest { .post("renew", timeout: .seconds(180), saying: "renewing the certificate") }
+
+    func text(of answer: JSON) -> String { "certificate renewed, valid until \(answer["notAfter"]?.string ?? "?")" }
 }
 
 struct Deregister: AsyncParsableCommand {

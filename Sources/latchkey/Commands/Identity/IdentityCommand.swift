@@ -1,6 +1,5 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
 struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,19 +15,18 @@ struct IdentityCommand: AsyncParsableCommand {
             """,
         subcommands: [Adopt.self, Discard.self])
 
-    struct Adopt: AsyncParsableCommand {
+    struct Adopt: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "adopt", abstract: "Go on with the identity: the other board is gone.",
             discussion: "Must not be used while the other board runs: each would end the connections of the other.")
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.post("/v1/identity/adopt", [:])
-            options.show(answer) { _ in "adopted; the agent goes on within seconds" }
-        }
+        func request() -> RouteRequest { .post("identity/adopt") }
+
+        func text(of answer: JSON) -> String { "adopted; the agent goes on within seconds" }
     }
 
-    struct Discard: AsyncParsableCommand {
+    struct Discard: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard", abstract: "Forget the identity, the accounts and the messages that were copied.",
             discussion: "Asks for confirmation. Nothing is sent to the gateway, where the other board stays registered."
@@ -36,11 +34,13 @@ struct IdentityCommand: AsyncParsableCommand {
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
+        func confirm() throws {
             try Confirmation.ask(
                 "this forgets everything that came from the other board: keys, accounts and messages", isGiven: yes)
-            let answer = try await options.client.post("/v1/identity/discard", [:])
-            options.show(answer) { _ in "discarded; enroll this board with: latchkey enroll - < url.txt" }
         }
+
+        func request() -> RouteRequest { .post("identity/discard") }
+
+        func text(of answer: JSON) -> String { "discarded; enroll this board with: latchkey enroll - < url.txt" }
     }
 }

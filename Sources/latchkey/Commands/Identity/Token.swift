@@ -1,6 +1,5 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
 /// In whose name a subcommand acts, and with which scopes.
 struct PrincipalOptions: ParsableArguments {
@@ -28,7 +27,7 @@ struct PrincipalOptions: ParsableArguments {
     }
 }
 
-struct Token: AsyncParsableCommand {
+struct Token: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
         abstract: "Print a valid access token, for a program of your own.",
@@ -41,8 +40,7 @@ struct Token: AsyncParsableCommand {
     @Flag(help: "Obtain a new one, though the old one may be valid.") var refresh = false
     @Flag(help: "End the board's token, at the gateway too; the next use obtains another.") var revoke = false
     @OptionGroup var principal: PrincipalOptions
-    @OptionGroup var account: AccountOption
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: AccountOptions
 
     func validate() throws {
         guard revoke else { return }
@@ -51,26 +49,15 @@ struct Token: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let client = options.client
-        let limit = Duration.seconds(90)
-        if revoke {
-            options.show(try await client.delete(account.path("token", by: options.client), timeout: limit)) { _ in
-                "revoked"
-            }
-            return
-        }
+    func request() -> RouteRequest {
+        if revoke { return .delete("token", timeout: .seconds(90)) }
+        let progress = "obtaining a token"
         let members = principal.members
-        let query = members.sorted { $0.key < $1.key }.map {
-            "\($0.key)=\(PercentEncoding.encode($0.value.string ?? ""))"
-        }
-        let path = try await account.path("token", by: options.client)
-        let answer = try await LongWork.say("obtaining a token") {
-            refresh
-                ? try await client.post(path + "/refresh", .object(members), timeout: limit)
-                : try await client.get(
-                    query.isEmpty ? path : path + "?" + query.joined(separator: "&"), timeout: limit)
-        }
-        options.show(answer) { $0["accessToken"]?.string ?? "" }
+        if refresh { return .post("token/refresh", members, timeout: .seconds(90), saying: progress) }
+        return .get(
+            "token", query: ["as": members["as"]?.string, "scope": members["scope"]?.string], timeout: .seconds(90),
+            saying: progress)
     }
+
+    func text(of answer: JSON) -> String { revoke ? "revoked" : answer["accessToken"]?.string ?? "" }
 }
