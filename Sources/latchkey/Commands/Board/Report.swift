@@ -1,9 +1,8 @@
 import ArgumentParser
 import Board
 import Groundwork
-import LocalAPI
 
-struct Report: AsyncParsableCommand {
+struct Report: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
         abstract: "Hand in a reading of a program's own, as that of a sensor.",
@@ -27,14 +26,15 @@ struct Report: AsyncParsableCommand {
         guard !missing || !uncertain else { throw ValidationError("--uncertain goes with a value") }
     }
 
-    func run() async throws {
+    func request() -> RouteRequest {
         var reading: [String: JSON] = [
             "name": .string(name), "value": value.map(JSON.number) ?? .null, "unit": .string(unit),
         ]
         if uncertain { reading["quality"] = "uncertain" }
-        let answer = try await options.client.post("/v1/readings", ["readings": [.object(reading)]])
-        options.show(answer) {
-            $0["published"]?.bool == true ? "accepted" : "accepted, and not published: see latchkey status"
-        }
+        return .post("readings", ["readings": [.object(reading)]])
+    }
+
+    func text(of answer: JSON) -> String {
+        answer["published"]?.bool == true ? "accepted" : "accepted, and not published: see latchkey status"
     }
 }
