@@ -7,8 +7,8 @@ struct Grants: AsyncParsableCommand, Listed {
         commandName: "grants",
         abstract: "Show and change what local programs may do in the name of the board or its user.",
         discussion: """
-            Programs of a user, of a group, or of a systemd unit: whose token they may use, where, for which scopes. \
-            Root may do everything; users who may operate may too, unless the settings have grants: [[grants]] of \
+            A grant says which token the programs of a user, a group or a systemd unit may use, where, and for which \
+            scopes. Root may do everything; users who may operate may too, unless the settings have grants: [[grants]] of \
             latchkey.toml. A revoked grant ends at once, and so do the calls that it allowed.
 
               $ latchkey grants allow --unit sensors.service --as board --path '/lab/*'
@@ -21,28 +21,29 @@ struct Grants: AsyncParsableCommand, Listed {
 
     struct Allow: RouteCommand {
         static let configuration = CommandConfiguration(
-            commandName: "allow", abstract: "Say what some programs may do, or may never do.")
+            commandName: "allow", abstract: "Set what some programs may do, or may never do.")
         @Option(help: "The user of the programs, by name or number.") var user: String?
         @Option(help: "A group that the programs are in, by name or number.") var group: String?
         @Option(help: "The systemd unit of the programs, such as sensors.service.") var unit: String?
         @Option(
             name: .customLong("as"),
-            help: ArgumentHelp("Whose token: board, which is the default, or user; may be repeated.", valueName: "who"))
+            help: ArgumentHelp(
+                "Token that they may use: board (the default) or user; may be repeated.", valueName: "who"))
         var principals: [String] = []
         @Option(
-            help: ArgumentHelp("Where: gateway, which is the default, or a configured host; may be repeated."))
+            help: ArgumentHelp("Where: gateway (the default) or a configured host; may be repeated."))
         var host: [String] = []
         @Option(help: "A path, or the beginning of paths with /* at its end; may be repeated.") var path: [String] = []
         @Option(help: "A scope that they may ask for beyond the configured ones; may be repeated.")
         var scope: [String] = []
         @Option(help: "An account other than the default one; may be repeated.") var account: [String] = []
         @Flag(help: "Also hand out the token itself.") var token = false
-        @Flag(help: "Never allow it; nobody is asked.") var never = false
+        @Flag(help: "Never allow it, and do not ask.") var never = false
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
             guard user != nil || group != nil || unit != nil else {
-                throw ValidationError("say whose programs are meant, by --user, --group or --unit")
+                throw ValidationError("give the programs by --user, --group or --unit")
             }
         }
 

@@ -37,7 +37,7 @@ struct Keys: AsyncParsableCommand, Listed {
 
         func validate() throws {
             guard file == nil || keyFile == nil else { throw ValidationError("give one file, in PEM or as --pkcs12") }
-            guard keyFile != nil || !passwordStdin else { throw ValidationError("--password-stdin goes with --pkcs12") }
+            guard keyFile != nil || !passwordStdin else { throw ValidationError("--password-stdin requires --pkcs12") }
         }
 
         func request() throws -> RouteRequest {

@@ -16,27 +16,27 @@ struct Sign: RouteCommand {
               $ latchkey sign --key partner --claim iss=board-7 --lifetime 60
             """)
 
-    @Argument(help: "What is signed; '@FILE' reads a file, '-' standard input.") var payload: String?
-    @Option(help: "What it is: json, form, text, xml or scim.") var type: String?
-    @Option(help: ArgumentHelp("The name of a key: latchkey keys; the device's own unless given.", valueName: "name"))
+    @Argument(help: "The payload to sign; '@FILE' reads a file, '-' standard input.") var payload: String?
+    @Option(help: "Type of the payload: json, form, text, xml or scim.") var type: String?
+    @Option(help: ArgumentHelp("The name of a key, see latchkey keys; by default the device's own.", valueName: "name"))
     var key: String?
     @Option(
         help: ArgumentHelp(
-            "A claim, more or in place of a usual one: name=text, or name:=JSON; may be repeated.",
+            "A claim, added or replacing a usual one: name=text, or name:=JSON; may be repeated.",
             valueName: "name=value"))
     var claim: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Whom it is for, such as the URL that it is sent to; the gateway's host name unless given.",
+            "The audience, such as the URL that it is sent to; by default the gateway's host name.",
             valueName: "name"))
     var audience: String?
-    @Option(help: ArgumentHelp("For how long it is valid.", valueName: "seconds")) var lifetime: Int?
-    @Option(help: ArgumentHelp("From when it is valid, in seconds since 1970.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long it is valid, in seconds.", valueName: "seconds")) var lifetime: Int?
+    @Option(help: ArgumentHelp("Time when it becomes valid, in seconds since 1970.", valueName: "seconds"))
     var notBefore: Int?
     @Option(
         name: .customLong("as"),
         help: ArgumentHelp(
-            "Whose name is the subject: board or user; without it, the user's while one is logged in.",
+            "The subject: board or user; by default the user while one is logged in.",
             valueName: "who"))
     var principal: String?
     @OptionGroup var options: AccountOptions
@@ -44,7 +44,7 @@ struct Sign: RouteCommand {
     func validate() throws {
         try Claims.check(claim)
         guard ["board", "user"].contains(principal ?? "board") else { throw ValidationError("--as is board or user") }
-        guard type == nil || payload != nil else { throw ValidationError("--type says what the payload is") }
+        guard type == nil || payload != nil else { throw ValidationError("--type requires a payload") }
     }
 
     func request() throws -> RouteRequest {

@@ -5,7 +5,7 @@ import Groundwork
 struct Report: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Hand in a reading of a program's own, as that of a sensor.",
+        abstract: "Report a reading from a program, like that of a sensor.",
         discussion: """
             It is shown by 'board watch', on the console and in the metrics, and published with the board's readings. \
             For sensors that the kernel has no driver for: call this from a timer of systemd, or from cron.
@@ -23,7 +23,7 @@ struct Report: RouteCommand {
 
     func validate() throws {
         guard (value == nil) == missing else { throw ValidationError("give a value, or --missing") }
-        guard !missing || !uncertain else { throw ValidationError("--uncertain goes with a value") }
+        guard !missing || !uncertain else { throw ValidationError("--uncertain requires a value") }
     }
 
     func request() -> RouteRequest {

@@ -45,7 +45,7 @@ struct Console: RouteCommand {
         return sessions.map { session in
             let user = Terminal.standardOutput.shown(session["user"]?.string ?? "?")
             return "\(user)  \(session["state"]?.string ?? "?")  "
-                + "ends in \(Age(seconds: session["secondsLeft"]?.integer)) if nobody uses it"
+                + "ends in \(Age(seconds: session["secondsLeft"]?.integer)) if it is not used"
         }.joined(separator: "\n")
     }
 }

@@ -22,7 +22,7 @@ struct Status: AsyncParsableCommand {
 
     func validate() throws {
         guard !quiet || !follow && account.account == nil else {
-            throw ValidationError("--quiet goes with neither --follow nor --account")
+            throw ValidationError("--quiet cannot be used with --follow or --account")
         }
         guard account.account == nil || !follow else {
             throw ValidationError("--follow shows the events of all accounts; leave out --account")

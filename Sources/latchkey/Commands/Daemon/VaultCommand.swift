@@ -6,7 +6,7 @@ struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault", abstract: "Show and change what opens the sealed store.",
         discussion: """
-            The store opens with any of its slots, each of which has a key of its own. To replace a key while the old \
+            The store opens with any of its slots; each has its own key. To replace a key while the old \
             one still works, add a slot, have the agent open the store by it, and remove the old slot. The board stays \
             enrolled.
             """,

@@ -74,13 +74,13 @@ struct ChosenAccount {
 struct Accounts: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
-        abstract: "Make, show, choose and remove the accounts of this board.",
+        abstract: "Add, show, choose and remove the accounts of this board.",
         discussion: """
             An account is a name for the board's relation to one server: its registration there, its tokens and \
             the user who is logged in. 'gateway' is the default one; others at gateways are made with \
             'latchkey enroll --account NAME', those at OAuth servers with 'latchkey accounts add NAME'.
 
-            Commands that name no account mean the one that was chosen last:
+            Commands without --account use the one that was chosen last:
 
               $ latchkey accounts use plant2
               $ latchkey accounts current
@@ -94,11 +94,11 @@ struct Accounts: AsyncParsableCommand, Listed {
     struct Use: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "use",
-            abstract: "Choose the account that commands mean without --account.",
+            abstract: "Choose the account that commands use without --account.",
             discussion: """
-                For everybody on this board, until another is chosen; 'latchkey accounts use gateway' undoes it. A \
-                script names the account itself: with --account, or for all its commands in the environment, \
-                LATCHKEY_ACCOUNT. Programs on the local API, messages and log-in with devices nearby are not concerned.
+                Applies to every user of this board until another is chosen; 'latchkey accounts use gateway' undoes it. \
+                A script should name its account, with --account or in the environment variable LATCHKEY_ACCOUNT. \
+                Programs on the local API, messages and login with devices nearby are not affected.
                 """)
         @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @OptionGroup var options: ClientOptions
@@ -120,7 +120,7 @@ struct Accounts: AsyncParsableCommand, Listed {
     struct Current: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "current",
-            abstract: "Show the account that commands mean without --account.")
+            abstract: "Show the account that commands use without --account.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {

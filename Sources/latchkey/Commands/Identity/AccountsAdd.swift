@@ -5,7 +5,7 @@ extension Accounts {
     struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Make an account at an OAuth 2.0 or OpenID Connect server.",
+            abstract: "Add an account at an OAuth 2.0 or OpenID Connect server.",
             discussion: """
                 The server describes itself at its issuer; a server that does not is described by --endpoint. The \
                 client is one that the server's administrator has made, or --register asks for one.
@@ -21,7 +21,7 @@ extension Accounts {
         @Argument(help: "The name of the account.") var name: String
         @Option(help: ArgumentHelp("The server's issuer, exactly as the server writes it.", valueName: "url"))
         var issuer: String?
-        @Option(help: ArgumentHelp("The client, as the server knows it.", valueName: "id")) var clientID: String?
+        @Option(help: ArgumentHelp("The client's ID at the server.", valueName: "id")) var clientID: String?
         @Flag(help: "Read the client secret from standard input, its first line.") var secretStdin = false
         @Option(
             help: ArgumentHelp(
@@ -43,10 +43,10 @@ extension Accounts {
         var endpoint: [String] = []
         @Option(help: ArgumentHelp("Trust only these certificates, a PEM file.", valueName: "file")) var authorities:
             String?
-        @Option(help: "In whose name the board signs assertions, for the grant jwt_bearer.") var subject: String?
+        @Option(help: "Subject of the assertions that the board signs, for the grant jwt_bearer.") var subject: String?
         @Option(
             help: ArgumentHelp(
-                "Whom assertions by the client's key are for, where the server does not take its issuer.",
+                "Audience of assertions signed with the client's key, if not the server's issuer.",
                 valueName: "url"))
         var audience: String?
         @Flag(help: "Register the board as a client (RFC 7591).") var register = false
@@ -110,7 +110,7 @@ extension Accounts {
     struct Introspect: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "introspect",
-            abstract: "Ask an OAuth server what it says of the account's token (RFC 7662).")
+            abstract: "Ask an OAuth server about the account's token (RFC 7662).")
         @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @Option(help: "A scope of the token, separated by blanks.") var scope: String?
         @OptionGroup var options: ClientOptions

@@ -4,7 +4,7 @@ import Groundwork
 struct GatewayCommand: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "gateway",
-        abstract: "Show the configuration in use, switch to a known gateway, stop and start what talks to it.",
+        abstract: "Show, switch, stop or start the gateway connection.",
         discussion: """
             The board keeps its registration at each gateway that it was enrolled at, and goes back to one without a \
             new URL. While the connection to the gateway is stopped, nothing is sent to the gateway or the broker; \
@@ -91,9 +91,9 @@ struct GatewayCommand: AsyncParsableCommand, Listed {
     struct Stop: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "stop",
-            abstract: "Stop everything that talks to the gateway and the broker.",
+            abstract: "Stop the connections to the gateway and the broker.",
             discussion: """
-                It stays stopped when the agent or the board is started again. Readings and messages are accepted and \
+                It stays stopped when the agent or the board restarts. Readings and messages are still accepted, and \
                 wait.
                 """)
         @OptionGroup var options: AccountOptions
@@ -104,7 +104,8 @@ struct GatewayCommand: AsyncParsableCommand, Listed {
     }
 
     struct Start: RouteCommand {
-        static let configuration = CommandConfiguration(commandName: "start", abstract: "Start what was stopped.")
+        static let configuration = CommandConfiguration(
+            commandName: "start", abstract: "Restart the gateway connection.")
         @OptionGroup var options: AccountOptions
 
         func request() -> RouteRequest { .post("gateway/start", timeout: .seconds(60)) }

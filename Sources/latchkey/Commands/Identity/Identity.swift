@@ -18,7 +18,7 @@ struct Deregister: AsyncParsableCommand {
         abstract: "Remove this board at the gateway of an account, and its identity here.",
         discussion: """
             Asks for confirmation. Without --account, the account that 'latchkey accounts use' chose is meant. When \
-            the gateway refuses or does not answer, everything stays as it is.
+            the gateway refuses or does not answer, nothing is changed.
             """)
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var account: AccountOption

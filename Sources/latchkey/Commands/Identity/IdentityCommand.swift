@@ -4,11 +4,11 @@ import Groundwork
 struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
-        abstract: "Decide about an identity that came with another board's card.",
+        abstract: "Decide what to do with an identity that came with another board's card.",
         discussion: """
-            A board whose firmware tells a serial number remembers it. On other hardware the agent connects to nothing \
-            and says so in 'latchkey status', until a person decides: 'adopt' lets this board take the place of the other \
-            one, 'discard' forgets what came with a copy of its card, while the other board goes on.
+            The agent remembers the serial number that the board's firmware reports, if it has one. On other hardware it \
+            connects to nothing, and 'latchkey status' reports that, until a person decides: 'adopt' lets this board take \
+            the place of the other one; 'discard' forgets what came with a copy of its card, and the other board goes on.
 
               $ latchkey identity adopt
               $ latchkey identity discard
@@ -17,7 +17,7 @@ struct IdentityCommand: AsyncParsableCommand {
 
     struct Adopt: RouteCommand {
         static let configuration = CommandConfiguration(
-            commandName: "adopt", abstract: "Go on with the identity: the other board is gone.",
+            commandName: "adopt", abstract: "Keep using the identity: the other board is gone.",
             discussion: "Must not be used while the other board runs: each would end the connections of the other.")
         @OptionGroup var options: ClientOptions
 

@@ -6,7 +6,7 @@ struct PrincipalOptions: ParsableArguments {
     @Option(
         name: .customLong("as"),
         help: ArgumentHelp(
-            "In whose name: board or user; without it, the user's while one is logged in.", valueName: "who"))
+            "Act as board or user; by default as the user while one is logged in.", valueName: "who"))
     var principal: String?
 
     @Option(
@@ -32,12 +32,12 @@ struct Token: RouteCommand {
         commandName: "token",
         abstract: "Print a valid access token, for a program of your own.",
         discussion: """
-            Prints the token of the logged-in user, or the board's own while nobody is logged in or with --as board.
+            Prints the token of the logged-in user, or the board's own if no user is logged in or with --as board.
 
               $ curl -H "Authorization: Bearer $(latchkey token)" …
               $ latchkey token --as board --scope orders
             """)
-    @Flag(help: "Obtain a new one, though the old one may be valid.") var refresh = false
+    @Flag(help: "Obtain a new one even if the old one is still valid.") var refresh = false
     @Flag(help: "End the board's token, at the gateway too; the next use obtains another.") var revoke = false
     @OptionGroup var principal: PrincipalOptions
     @OptionGroup var options: AccountOptions
@@ -45,7 +45,7 @@ struct Token: RouteCommand {
     func validate() throws {
         guard revoke else { return }
         guard !refresh, principal.members.isEmpty else {
-            throw ValidationError("--revoke is about the board's token and goes with no other option of it")
+            throw ValidationError("--revoke ends the board's token; it cannot be used with --refresh, --as or --scope")
         }
     }
 

@@ -5,12 +5,12 @@ import LocalAPI
 struct MPinBackends: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backend",
-        abstract: "Try, make, list and remove M-Pin back ends.",
+        abstract: "Test, add, list and remove M-Pin back ends.",
         subcommands: [Test.self, Show.self, Add.self, List.self, Remove.self], defaultSubcommand: List.self)
 
     /// What is sent with requests to a back end, and whom to trust as one.
     struct Sender: ParsableArguments {
-        @Option(help: ArgumentHelp("What the board calls itself there, where it asks.", valueName: "id"))
+        @Option(help: ArgumentHelp("Client ID of the board, if the back end requires one.", valueName: "id"))
         var clientID: String?
         @Option(help: ArgumentHelp("Sent with each request; may be repeated.", valueName: "name: value"))
         var header: [String] = []
@@ -60,7 +60,7 @@ struct MPinBackends: AsyncParsableCommand {
     struct Test: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "test",
-            abstract: "Ask whether there is a back end at a URL, or at that of an account.",
+            abstract: "Check whether there is a back end at a URL or at an account's URL.",
             discussion: "Nothing else of the agent asks a back end by itself.")
         @OptionGroup var place: Place
         @OptionGroup var options: ClientOptions
@@ -80,7 +80,7 @@ struct MPinBackends: AsyncParsableCommand {
     struct Show: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show what the address in a scanned code says of its back end.",
+            abstract: "Show the back end that the address in a scanned code leads to.",
             discussion: "What follows a '#' is not sent: that is the code for 'latchkey mpin access-number'.")
         @Argument(help: "The address, as scanned; in quotes, because of its '#'.") var code: String
         @OptionGroup var sender: Sender
@@ -105,7 +105,7 @@ struct MPinBackends: AsyncParsableCommand {
     struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Make an account at a back end, which has to answer.")
+            abstract: "Add an account at a back end, which must answer.")
         @Argument(help: "The name of the account.") var name: String
         @OptionGroup var place: Place
         @OptionGroup var options: ClientOptions

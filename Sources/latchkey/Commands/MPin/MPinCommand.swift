@@ -7,8 +7,8 @@ struct MPinCommand: AsyncParsableCommand {
         commandName: "mpin",
         abstract: "Register users at an M-Pin back end, and log in with a PIN.",
         discussion: """
-            A back end is an account of this board; each has users of its own, and a user has a token here and a PIN in \
-            the head of a person. Neither is any use without the other.
+            A back end is an account of this board with its own users. A user has a token on this board and a PIN that \
+            only the person knows; one is useless without the other.
 
               $ latchkey mpin backend add door https://door.example
               $ latchkey mpin user new alice@example.com

@@ -46,8 +46,8 @@ struct MPinLogin: AsyncParsableCommand {
         commandName: "login",
         abstract: "Log in with the PIN.",
         discussion: """
-            Ends with status 76 when the PIN is wrong. After a few wrong ones in a row, of which the back end keeps \
-            count, the user is blocked and has to be registered again. '--json' prints what the back end's application \
+            Ends with status 76 when the PIN is wrong. The back end counts wrong PINs in a row; after a \
+            few, the user is blocked and has to be registered again. '--json' prints what the back end's application \
             answered.
             """)
     @OptionGroup var common: MPinLoginOptions
@@ -73,7 +73,7 @@ struct MPinAccessNumber: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "access-number",
         abstract: "Log in a browser that shows an access number, or whose code was scanned.",
-        discussion: "The number's check digit is verified before anything is asked. A code of 32 characters goes too.")
+        discussion: "A number's check digit is verified before anything is asked. A code has 32 characters.")
     @Argument(help: "The number or code that the browser shows.") var number: String
     @OptionGroup var common: MPinLoginOptions
 
@@ -94,7 +94,7 @@ struct MPinMFA: AsyncParsableCommand {
 
 struct MPinSession: RouteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "session", abstract: "Show what a code that a browser shows is for.")
+        commandName: "session", abstract: "Show which login a browser's code belongs to.")
     @Argument(help: "The code, as scanned.") var code: String
     @OptionGroup var options: MPinAccountOptions
 
@@ -106,14 +106,14 @@ struct MPinSession: RouteCommand {
         fields.add("application", answer["appName"]?.string.map(out.shown))
         fields.add("logo", answer["appLogoURL"]?.string.map(out.shown))
         fields.add("user", answer["prerollID"]?.string.map(out.shown))
-        return fields.text.isEmpty ? "the back end says nothing of it" : fields.text
+        return fields.text.isEmpty ? "the back end reports nothing about it" : fields.text
     }
 }
 
 struct MPinLogout: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout", abstract: "End the session of a browser that was logged in from here.",
-        discussion: "Ends with status 1 when there is none that the back end lets end from here.")
+        discussion: "Ends with status 1 if there is none that can be ended from here.")
     @OptionGroup var options: MPinUserOptions
 
     func run() async throws {

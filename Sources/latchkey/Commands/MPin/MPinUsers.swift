@@ -13,25 +13,25 @@ struct MPinUsers: AsyncParsableCommand {
             commandName: "new",
             abstract: "Make a user, to be registered next.",
             discussion: """
-                The user is kept once the back end has taken the registration. Where the back end wants to know what \
-                this board is called, a terminal asks for it.
+                The user is kept once the back end has accepted the registration. If the back end asks for a name of \
+                this board, a terminal asks you for it.
                 """)
-        @Argument(help: "Who it is, as the back end knows people, such as an address for mail.") var id: String
-        @Option(help: ArgumentHelp("What the back end shows for this board.", valueName: "name"))
+        @Argument(help: "User ID at the back end, such as an email address.") var id: String
+        @Option(help: ArgumentHelp("Name that the back end shows for this board.", valueName: "name"))
         var deviceName: String?
         @OptionGroup var options: MPinAccountOptions
 
         func run() async throws {
             var answer = try await make(deviceName)
             if answer["wantsDeviceName"]?.bool == true, Terminal.inputIsTerminal {
-                let name = Input.answer(to: "What this board is called at the back end (Enter for no name): ")
+                let name = Input.answer(to: "Name of this board at the back end (Enter for no name): ")
                 if let name = name?.trimmed, !name.isEmpty { answer = try await make(name) }
             }
             options.show(answer) { answer in
                 let advice = answer["advice"]?.array?.compactMap(\.string) ?? []
                 let wish =
                     answer["wantsDeviceName"]?.bool == true
-                    ? ["The back end asks what this board is called: --device-name NAME says it."] : []
+                    ? ["The back end asks for a name of this board; give it with --device-name NAME."] : []
                 return ([MPinCommand.describe(answer)] + wish + advice).joined(separator: "\n")
             }
         }
@@ -57,7 +57,7 @@ struct MPinUsers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract: "Delete a user here, with the token.", discussion: "The back end is not asked.")
-        @Argument(help: "Who it is.") var id: String
+        @Argument(help: "User ID at the back end.") var id: String
         @OptionGroup var options: MPinAccountOptions
 
         func request() -> RouteRequest { .delete("users/\(id.segment)") }
@@ -83,7 +83,8 @@ struct MPinRegister: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "start", abstract: "Ask the back end for an identity.")
         @Flag(help: "Read the code that activates the user at once from standard input.") var codeStdin = false
-        @Option(help: ArgumentHelp("Passed to whoever verifies the user.", valueName: "text")) var userData: String?
+        @Option(help: ArgumentHelp("Text that the back end passes on for verifying the user.", valueName: "text"))
+        var userData: String?
         @OptionGroup var options: MPinUserOptions
 
         func request() throws -> RouteRequest {
@@ -99,7 +100,8 @@ struct MPinRegister: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restart",
             abstract: "Have the user verified again, such as by another mail.")
-        @Option(help: ArgumentHelp("Passed to whoever verifies the user.", valueName: "text")) var userData: String?
+        @Option(help: ArgumentHelp("Text that the back end passes on for verifying the user.", valueName: "text"))
+        var userData: String?
         @OptionGroup var options: MPinUserOptions
 
         func request() -> RouteRequest {
@@ -126,10 +128,10 @@ struct MPinRegister: AsyncParsableCommand {
     struct Finish: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "finish",
-            abstract: "Choose the PIN, and keep the token that goes with it.",
+            abstract: "Choose the PIN, and keep the token that belongs to it.",
             discussion: """
-                A PIN is any printable text, and no more than 16,384 of them differ; a longer one is harder to watch, \
-                and not harder to guess.
+                A PIN is any printable text, but at most 16,384 of them differ: a longer one is harder to watch, not \
+                harder to guess.
                 """)
         @Flag(help: "Read the PIN from standard input, its first line.") var pinStdin = false
         @OptionGroup var options: MPinUserOptions

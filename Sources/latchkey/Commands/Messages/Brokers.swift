@@ -5,7 +5,7 @@ import Groundwork
 struct BrokerOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Use this broker of the settings, [[brokers]]; topics are whole ones, and nothing is kept.",
+            "Use this broker from [[brokers]] in the settings; topics are complete, and nothing is kept.",
             valueName: "name"))
     var broker: String?
 

@@ -34,7 +34,7 @@ struct InboxCommand: AsyncParsableCommand, Listed {
                 """)
         @Argument(help: "Name of the inbox: lower-case letters, digits and hyphens.") var name: String
         @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String
-        @Flag(help: "Take the filter as it is, not below the device's own topics.") var raw = false
+        @Flag(help: "Use the filter unchanged, not below the device's own topics.") var raw = false
         @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
         @Option(help: ArgumentHelp("The most messages that wait; 10000 unless given.", valueName: "n"))
         var limitMessages: Int64?
@@ -80,7 +80,7 @@ struct InboxCommand: AsyncParsableCommand, Listed {
             abstract: "Print the messages that wait, the oldest first.",
             discussion: """
                 Each begins with its number. Messages stay until they are acknowledged: with 'latchkey inbox ack', or \
-                with --ack as soon as they are printed. A message can be there twice.
+                with --ack as soon as they are printed. A message can appear twice.
 
                 With --payload, only the bytes of the messages: 'line' adds a line feed to each, 'nul' a NUL, and \
                 'length' puts the length before each, in four bytes with the most significant first.

@@ -24,7 +24,7 @@ struct Send: RouteCommand {
     @Option(help: "Receiver: the identifier of a group.") var group: String?
     @Flag(help: "Receiver: every client of this application.") var application = false
     @Option(help: ArgumentHelp("A member of the group; can be repeated.", valueName: "user")) var member: [String] = []
-    @Flag(help: "To each member that the gateway's directory has of the group, which is given by its name there.")
+    @Flag(help: "Send to each member that the gateway's directory lists for the group, given by its name there.")
     var eachMember = false
     @Flag(help: "Reach the user in any application, not in this one.") var acrossApplications = false
     @Option(help: "Topic below the receiver's own; the receiver's identifier unless given.") var topic: String?
@@ -32,7 +32,7 @@ struct Send: RouteCommand {
     @Option(help: "Send this file.") var file: String?
     @Option(help: "Quality of service: 0, 1 or 2, which is sent as 1.") var qos = 2
     @Flag(help: "Have the broker keep it for those who subscribe later.") var retain = false
-    @Option(name: .customLong("from"), help: "As whom the envelope names the sender: device, user or application.")
+    @Option(name: .customLong("from"), help: "Sender in the envelope: device, user or application.")
     var sender: SenderType?
     @Option(help: ArgumentHelp("Name this group as the sender.", valueName: "group")) var fromGroup: String?
     @OptionGroup var speaker: SpeakerOption
@@ -43,12 +43,12 @@ struct Send: RouteCommand {
         guard [user != nil, device != nil, group != nil, application].count(where: \.self) == 1 else {
             throw ValidationError("give one receiver: --user, --device, --group or --application")
         }
-        guard member.isEmpty || group != nil else { throw ValidationError("--member goes with --group") }
+        guard member.isEmpty || group != nil else { throw ValidationError("--member requires --group") }
         guard !eachMember || group != nil && member.isEmpty else {
-            throw ValidationError("--each-member goes with --group, and without --member")
+            throw ValidationError("--each-member requires --group and cannot be used with --member")
         }
         guard !acrossApplications || user != nil else {
-            throw ValidationError("--across-applications goes with --user")
+            throw ValidationError("--across-applications requires --user")
         }
         guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2, not \(qos)") }
         guard message == nil || file == nil else { throw ValidationError("give the message or --file, not both") }

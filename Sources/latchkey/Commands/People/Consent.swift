@@ -5,7 +5,7 @@ import LocalAPI
 struct Consent: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "consent",
-        abstract: "Show which devices ask to be let in, and answer.",
+        abstract: "List devices that ask to be let in, and answer them.",
         subcommands: [List.self, Grant.self, Refuse.self, Ask.self], defaultSubcommand: List.self)
 
     static let list = ListRoute(

@@ -32,7 +32,7 @@ struct Logout: RouteCommand {
 struct Whoami: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "whoami",
-        abstract: "Show who is logged in on this board.", discussion: "Ends with status 1 when nobody is logged in.")
+        abstract: "Show who is logged in on this board.", discussion: "Ends with status 1 if no user is logged in.")
     @Flag(help: "Show the user's profile from the gateway.") var info = false
     @Flag(help: "Show the profile that was last read from the gateway.") var profile = false
     @Flag(help: "Ask the gateway whether the user's session is still valid.") var session = false

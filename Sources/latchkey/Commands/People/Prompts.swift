@@ -4,7 +4,7 @@ import Groundwork
 struct Prompts: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "prompts",
-        abstract: "Show what the daemon asks people, and answer.",
+        abstract: "List pending prompts and answer them.",
         discussion: """
             Everything that the daemon needs a person for waits here: passwords, PINs, consent, choices. A secret is \
             asked for without echo, or read from standard input where that is not a terminal; it is never an argument.
@@ -15,7 +15,7 @@ struct Prompts: AsyncParsableCommand, Listed {
             """,
         subcommands: [List.self, Answer.self], defaultSubcommand: List.self)
 
-    static let list = ListRoute("List what waits for an answer.", "prompts", orElse: "nothing is being asked")
+    static let list = ListRoute("List the pending prompts.", "prompts", orElse: "nothing is being asked")
 
     struct Answer: RouteCommand {
         static let configuration = CommandConfiguration(
@@ -26,7 +26,8 @@ struct Prompts: AsyncParsableCommand, Listed {
         @Flag(help: "Give consent.") var grant = false
         @Flag(help: "Refuse, whatever is asked.") var refuse = false
         @Option(help: ArgumentHelp("One of the choices.", valueName: "choice")) var choice: String?
-        @Option(help: ArgumentHelp("Who logs in, where a login is asked for.", valueName: "name")) var user: String?
+        @Option(help: ArgumentHelp("User name, for a prompt that asks for a login.", valueName: "name")) var user:
+            String?
         @OptionGroup var options: ClientOptions
 
         func validate() throws {

@@ -5,7 +5,7 @@ import LocalAPI
 struct Share: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "share",
-        abstract: "Let devices nearby log in with the session of the user who is logged in here.",
+        abstract: "Let devices nearby log in with the session of the user logged in here.",
         discussion: """
             The board is found over Bluetooth for as long as it shares. Each device that asks needs consent: a press \
             of the board's button, or 'latchkey consent'. A long press refuses, a double press ends sharing.

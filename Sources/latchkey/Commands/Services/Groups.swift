@@ -6,7 +6,7 @@ struct Groups: AsyncParsableCommand, DirectoryNoun {
         commandName: "groups",
         abstract: "Show and change the groups of the gateway's directory.",
         discussion: """
-            Asked in the name of the user who is logged in, or else of this board.
+            Requested as the logged-in user, or as this board if no user is logged in.
 
               $ latchkey groups create fitters alice bob
               $ latchkey groups remove fitters bob

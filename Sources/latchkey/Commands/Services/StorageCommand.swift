@@ -4,7 +4,7 @@ import Groundwork
 /// Where an item is, and whose it is.
 struct PlaceOptions: ParsableArguments {
     @Flag(help: "At the gateway, not on this board.") var cloud = false
-    @Option(help: "Whose: application, application-user, or with --cloud user.") var segment = "application"
+    @Option(help: "Owner: application, application-user, or with --cloud user.") var segment = "application"
 
     /// The route of all items, or of one.
     func route(_ item: String = "") -> String { "storage/" + (cloud ? "cloud" : "local") + item }
@@ -58,7 +58,7 @@ struct StorageCommand: AsyncParsableCommand {
         @OptionGroup var options: AccountOptions
 
         func validate() throws {
-            guard !sealed || place.cloud else { throw ValidationError("--sealed goes with --cloud") }
+            guard !sealed || place.cloud else { throw ValidationError("--sealed requires --cloud") }
             guard !password || value != nil else {
                 throw ValidationError("--password reads standard input; give the value as an argument")
             }
@@ -95,7 +95,7 @@ struct StorageCommand: AsyncParsableCommand {
         @OptionGroup var options: AccountOptions
 
         func validate() throws {
-            guard !sealed || place.cloud else { throw ValidationError("--sealed goes with --cloud") }
+            guard !sealed || place.cloud else { throw ValidationError("--sealed requires --cloud") }
             guard !password || !place.cloud else { throw ValidationError("--password is for this board, not --cloud") }
         }
 

@@ -6,7 +6,7 @@ struct Users: AsyncParsableCommand, DirectoryNoun {
         commandName: "users",
         abstract: "Show the users that the gateway's directory has.",
         discussion: #"""
-            Asked in the name of the user who is logged in, or else of this board.
+            Requested as the logged-in user, or as this board if no user is logged in.
 
               $ latchkey users list --filter 'userName sw "a" and active eq true'
               $ latchkey users show alice
