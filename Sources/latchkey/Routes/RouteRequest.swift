@@ -41,20 +41,16 @@ struct RouteRequest {
 
 /// A query of the local API.
 struct QueryText: ExpressibleByDictionaryLiteral {
-    private(set) var text = ""
-
-    init() {}
+    let text: String
 
     /// - Parameter pairs: those whose value is `nil` are left out.
-    init(dictionaryLiteral pairs: (String, String?)...) { for (name, value) in pairs { add(name, value) } }
-
-    mutating func add(_ name: String, _ value: String?) {
-        guard let value else { return }
-        text += (text.isEmpty ? "?" : "&") + "\(name)=\(PercentEncoding.encode(value))"
+    init(dictionaryLiteral pairs: (String, String?)...) {
+        let fields = pairs.compactMap { name, value in value.map { "\(name)=\($0.segment)" } }
+        text = fields.isEmpty ? "" : "?" + fields.joined(separator: "&")
     }
 }
 
 extension String {
-    /// As a segment of a path.
+    /// As a segment of a path, or as a value of a query.
     var segment: String { PercentEncoding.encode(self) }
 }

@@ -58,8 +58,7 @@ struct Keys: AsyncParsableCommand, Listed {
 
         private func password(of file: String) throws(InputError) -> String {
             if !passwordStdin, Terminal.inputIsTerminal { return try Input.withoutEcho("Password of \(file): ") }
-            Input.expectSecret()
-            return try Input.firstLine(of: Input.standardInput(limit: 4096))
+            return try SecretAnswer.line()
         }
     }
 

@@ -128,13 +128,17 @@ struct MPinBackends: AsyncParsableCommand {
 
         func run() async throws {
             let all = try await MPinAccountOption.all(of: options.client)
-            options.show(["accounts": .array(all)], each: "accounts", orElse: "there is no M-Pin back end") { account in
-                let out = Terminal.standardOutput
-                let head = "\(account["name"]?.string ?? "?")  \(out.shown(account["backend"]?["url"]?.string ?? "?"))"
-                let fault = account["lastError"]?["message"]?.string.map { out.red("  unusable: \(out.shown($0))") }
-                let users = (account["users"]?.array ?? []).map { "  " + MPinCommand.describe($0) }
-                return ([head + (fault ?? "")] + users).joined(separator: "\n")
+            options.show(["accounts": .array(all)]) {
+                $0.lines("accounts", orElse: "there is no M-Pin back end", Self.describe)
             }
+        }
+
+        private static func describe(_ account: JSON) -> String {
+            let out = Terminal.standardOutput
+            let head = "\(account["name"]?.string ?? "?")  \(out.shown(account["backend"]?["url"]?.string ?? "?"))"
+            let fault = account["lastError"]?["message"]?.string.map { out.red("  unusable: \(out.shown($0))") }
+            let users = (account["users"]?.array ?? []).map { "  " + MPinCommand.describe($0) }
+            return ([head + (fault ?? "")] + users).joined(separator: "\n")
         }
     }
 

@@ -2,28 +2,6 @@ import ArgumentParser
 import Groundwork
 import LocalAPI
 
-/// Passes a PIN to the daemon: from standard input, or by prompts.
-struct MPinAnswer {
-    let client: LocalClient
-    /// Whether standard input has it, even if it is a terminal.
-    let isGiven: Bool
-
-    func post(_ path: String, _ body: [String: JSON], endingWith end: String) async throws -> JSON {
-        if !isGiven, Terminal.inputIsTerminal {
-            return try await PromptedLogin(client: client, path: path + "/prompted", body: .object(body), end: end)
-                .run()
-        }
-        let pin = JSON.string(try Self.line())
-        return try await client.post(
-            path, .object(body.merging(["pin": pin]) { own, _ in own }), timeout: .seconds(180))
-    }
-
-    static func line() throws -> String {
-        Input.expectSecret()
-        return try Input.firstLine(of: Input.standardInput(limit: 4096))
-    }
-}
-
 /// What the ways to log in have in common.
 struct MPinLoginOptions: ParsableArguments {
     @Flag(help: "Read the PIN from standard input, its first line.") var pinStdin = false
@@ -31,7 +9,7 @@ struct MPinLoginOptions: ParsableArguments {
 
     func run(_ body: [String: JSON], _ describe: (JSON) -> String) async throws {
         let path = try await options.path("login")
-        let answer = try await MPinAnswer(client: options.client, isGiven: pinStdin)
+        let answer = try await SecretAnswer(client: options.client, member: "pin", isGiven: pinStdin)
             .post(path, body, endingWith: "logged-in")
         options.show(answer, describe)
     }

@@ -88,7 +88,7 @@ struct MPinRegister: AsyncParsableCommand {
         @OptionGroup var options: MPinUserOptions
 
         func request() throws -> RouteRequest {
-            let code = codeStdin ? JSON.string(try MPinAnswer.line()) : nil
+            let code = codeStdin ? JSON.string(try SecretAnswer.line()) : nil
             return .post(
                 "register", ["userData": userData.map(JSON.string), "activationCode": code], timeout: .seconds(90))
         }
@@ -138,7 +138,7 @@ struct MPinRegister: AsyncParsableCommand {
 
         func run() async throws {
             let path = try await options.path("finish")
-            let answer = try await MPinAnswer(client: options.client, isGiven: pinStdin)
+            let answer = try await SecretAnswer(client: options.client, member: "pin", isGiven: pinStdin)
                 .post(path, [:], endingWith: "registered")
             options.show(answer, MPinCommand.describe)
         }

@@ -33,7 +33,7 @@ struct Lock: AsyncParsableCommand {
                 answer["changed"]?.bool == true ? "the locked session is given up; log in again" : "nothing is locked"
             }
         }
-        let asking = LockPasscode(client: options.client, isGiven: passcodeStdin)
+        let asking = SecretAnswer(client: options.client, member: "passcode", isGiven: passcodeStdin)
         let answer = try await asking.post(account.path("session/lock", by: options.client), endingWith: "locked")
         options.show(answer) { answer in
             let name = Terminal.standardOutput.shown(answer["userName"]?.string ?? "a user without a name")
@@ -58,26 +58,11 @@ struct Unlock: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let asking = LockPasscode(client: options.client, isGiven: passcodeStdin)
+        let asking = SecretAnswer(client: options.client, member: "passcode", isGiven: passcodeStdin)
         let answer = try await asking.post(account.path("session/unlock", by: options.client), endingWith: "unlocked")
         options.show(answer) { answer in
             guard answer["changed"]?.bool == true else { return "nothing is locked" }
             return "unlocked; \(Terminal.standardOutput.shown(answer["userName"]?.string ?? "the user")) is logged in"
         }
-    }
-}
-
-/// Passes a passcode to the daemon: from standard input, or by prompts.
-private struct LockPasscode {
-    let client: LocalClient
-    /// Whether standard input has it, even if it is a terminal.
-    let isGiven: Bool
-
-    func post(_ path: String, endingWith end: String) async throws -> JSON {
-        if !isGiven, Terminal.inputIsTerminal {
-            return try await PromptedLogin(client: client, path: path + "/prompted", body: [:], end: end).run()
-        }
-        let passcode = try Input.firstLine(of: Input.standardInput(limit: 4096))
-        return try await client.post(path, ["passcode": .string(passcode)], timeout: .seconds(180))
     }
 }

@@ -112,7 +112,7 @@ struct Login: AsyncParsableCommand {
                 client: options.client, path: account.path("login/prompted"), body: ["userName": .string(user)])
             options.show(try await login.run(), Self.welcome)
         } else if let user {
-            let password = try Input.firstLine(of: Input.standardInput(limit: 4096))
+            let password = try SecretAnswer.line()
             try await logIn(account.path("login"), ["userName": .string(user), "password": .string(password)])
         } else if isInBrowser {
             let login = BrowserLogin(
