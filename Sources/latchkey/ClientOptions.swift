@@ -33,17 +33,4 @@ struct ClientOptions: ParsableArguments {
     func show(_ answer: JSON, _ describe: (JSON) -> String) {
         if json { Terminal.json(answer) } else { Terminal.line(describe(answer)) }
     }
-
-    /// Prints a list that is in the daemon's answer: unchanged with `--json`, else the elements as text, one below the
-    /// other.
-    ///
-    /// - Parameters:
-    ///   - member: the list's name in the answer.
-    ///   - nothing: printed if the list is empty.
-    func show(_ answer: JSON, each member: String, orElse nothing: String, _ describe: (JSON) -> String) {
-        show(answer) { answer in
-            let elements = answer[member]?.array ?? []
-            return elements.isEmpty ? nothing : elements.map(describe).joined(separator: "\n")
-        }
-    }
 }

@@ -27,7 +27,7 @@ enum UsageError: Explained, Equatable {
         case .invalid(let message, let usage):
             Explanation(
                 "usage.invalid", .misuse, message, remedy: usage,
-                meaning: "the command was not given as it is used")
+                meaning: "the command was not used correctly")
         case .unconfirmed(let consequence):
             Explanation(
                 "usage.unconfirmed", .misuse, "\(consequence), and there is no terminal to confirm it at",

@@ -85,7 +85,7 @@ struct MPinTests {
             try await board.stop()
             try await board.start()
             let making = try MPinBoard.terminal(board, "mpin", "user", "new", "alice")
-            try await making.shows("What this board is called at the back end")
+            try await making.shows("Name of this board at the back end")
             making.type("front door\n")
             #expect(try await making.ended() == 0)
             let silent = try await MPinBoard.succeeds(board, "mpin", "user", "new", "bob")

@@ -68,7 +68,7 @@ enum Input {
     /// Asks at the terminal without showing the answer.
     static func withoutEcho(_ prompt: String) throws(InputError) -> String {
         guard let answer = try withoutEcho(prompt, unless: -1) else {
-            throw .unreadable(name: "the answer", reason: "nobody can give it")
+            throw .unreadable(name: "the answer", reason: "no answer can be given")
         }
         return answer
     }
@@ -181,13 +181,13 @@ enum InputError: Explained, Equatable {
                 "there is no error, event or number \(Terminal.withoutControls(name))",
                 remedy: nearest.isEmpty
                     ? "latchkey explain --list names them all" : "did you mean: \(nearest.joined(separator: ", "))",
-                meaning: "latchkey explain was asked for a name that means nothing here")
+                meaning: "latchkey explain does not know this name")
         case .groupWithoutMembers(let name):
             Explanation(
                 "input.group-without-members", .notFound,
                 "the group \(Terminal.withoutControls(name)) has no users as members",
                 remedy: "add some: latchkey groups add \(Terminal.withoutControls(name)) USER",
-                meaning: "the gateway's directory has nobody to whom a message to each member could go")
+                meaning: "the gateway's directory lists no users in the group, so there is no receiver")
         }
     }
 

@@ -14,7 +14,7 @@ final class CallPrompts: Sendable {
     /// - Throws: ``InputError/unreadable(name:reason:)``
     func take(_ event: LocalEvent) throws {
         guard event.name == "prompt.asked" else {
-            let answerer = Terminal.standardError.shown(event.data["by"]?.string ?? "somebody")
+            let answerer = Terminal.standardError.shown(event.data["by"]?.string ?? "another user")
             asking.withLock { $0?.line }?.cancel("answered elsewhere (\(answerer))")
             return
         }

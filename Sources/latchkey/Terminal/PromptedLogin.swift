@@ -49,7 +49,7 @@ struct PromptedLogin {
             case "prompt.asked":
                 asking.yield((try lines.next(), event.data))
             case "prompt.answered":
-                let answerer = Terminal.standardError.shown(event.data["by"]?.string ?? "somebody")
+                let answerer = Terminal.standardError.shown(event.data["by"]?.string ?? "another user")
                 lines.cancel("answered elsewhere (\(answerer))")
             case end: user = event.data
             case "press-button": Terminal.error(Terminal.standardError.shown(event.data["text"]?.string ?? event.name))

@@ -1,3 +1,5 @@
+import Groundwork
+
 /// Rows for a person in columns under a heading; without it and with tabs between in a pipe.
 struct Table {
     private let heads: [String]
@@ -5,8 +7,21 @@ struct Table {
 
     init(_ heads: String...) { self.heads = heads }
 
+    /// A table with a row for each element of a list.
+    ///
     /// - Parameter cells: one for each column.
-    mutating func add(_ cells: String...) { rows.append(cells.map(Terminal.standardOutput.shown)) }
+    static func text(of list: JSON?, _ heads: [String], row cells: (JSON) -> [String]) -> String {
+        var table = Table(heads: heads)
+        for element in list?.array ?? [] { table.add(cells(element)) }
+        return table.text
+    }
+
+    private init(heads: [String]) { self.heads = heads }
+
+    /// - Parameter cells: one for each column.
+    mutating func add(_ cells: String...) { add(cells) }
+
+    private mutating func add(_ cells: [String]) { rows.append(cells.map(Terminal.standardOutput.shown)) }
 
     var text: String { text(onTerminal: Terminal.standardOutput.isTerminal) }
 

@@ -12,8 +12,8 @@ struct Call: AsyncParsableCommand {
             The access token, the identifier and the client certificate are added, and renewed when needed. The method \
             is POST if there is something to send, PUT for a file given with -T, otherwise GET. A body given with -d \
             is sent as JSON if it is an object or an array, otherwise as a form; --type overrides that. Hosts beside \
-            the gateway: latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown all the \
-            same. At a terminal, a one-time password that the API demands is asked for, unless --json is given.
+            the gateway: latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown \
+            anyway. At a terminal, a one-time password that the API demands is asked for, unless --json is given.
 
               $ latchkey call /lab/hello
               $ latchkey call @lab_hello
@@ -40,11 +40,13 @@ struct Call: AsyncParsableCommand {
     var form: [String] = []
     @Option(name: [.customShort("T"), .long], help: ArgumentHelp("A file of any size as the body.", valueName: "file"))
     var uploadFile: String?
-    @Option(help: ArgumentHelp("Is encoded and added to the path; may be repeated.", valueName: "name=value"))
+    @Option(
+        help: ArgumentHelp(
+            "A query field, which is encoded and added to the path; may be repeated.", valueName: "name=value"))
     var query: [String] = []
-    @Option(help: "What is sent: json, form, text, xml or scim.") var type: String?
-    @Option(help: "What the answer should be: json, form, text, xml or scim.") var accept: String?
-    @Option(help: "What the answer has to be: json, form, text, xml or scim; a success of another type is refused.")
+    @Option(help: "Type of the body: json, form, text, xml or scim.") var type: String?
+    @Option(help: "Preferred type of the answer: json, form, text, xml or scim.") var accept: String?
+    @Option(help: "Required type of the answer: json, form, text, xml or scim; a success of another type is refused.")
     var expect: String?
     @Option(
         name: .shortAndLong,
@@ -53,7 +55,7 @@ struct Call: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Print the head of the answer too.") var include = false
     @Option(name: [.customShort("m"), .long], help: ArgumentHelp("Limit of each attempt.", valueName: "seconds"))
     var maxTime: Int?
-    @Flag(help: "Do not say who calls: send no token, identifier, certificate or location.") var `public` = false
+    @Flag(help: "Call anonymously: send no token, identifier, certificate or location.") var `public` = false
     @OptionGroup(title: "Signed bodies") var signing: SigningOptions
     @OptionGroup var principal: PrincipalOptions
     @OptionGroup var account: AccountOption
@@ -70,10 +72,10 @@ struct Call: AsyncParsableCommand {
             throw ValidationError("give one of -d, --data-urlencode, -F and -T")
         }
         guard !`public` || (principal.principal == nil && principal.scope.isEmpty && !signing.sign) else {
-            throw ValidationError("--public does not go with --as, --scope and --sign")
+            throw ValidationError("--public cannot be used with --as, --scope or --sign")
         }
         guard !signing.sign || (form.isEmpty && uploadFile == nil) else {
-            throw ValidationError("--sign goes with -d and --data-urlencode, not with -F and -T")
+            throw ValidationError("--sign cannot be used with -F or -T; use -d or --data-urlencode")
         }
     }
 

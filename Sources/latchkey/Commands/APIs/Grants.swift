@@ -1,15 +1,14 @@
 import ArgumentParser
 import Glibc
 import Groundwork
-import LocalAPI
 
-struct Grants: AsyncParsableCommand {
+struct Grants: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "grants",
         abstract: "Show and change what local programs may do in the name of the board or its user.",
         discussion: """
-            Programs of a user, of a group, or of a systemd unit: whose token they may use, where, for which scopes. \
-            Root may do everything; users who may operate may too, unless the settings have grants: [[grants]] of \
+            A grant says which token the programs of a user, a group or a systemd unit may use, where, and for which \
+            scopes. Root may do everything; users who may operate may too, unless the settings have grants: [[grants]] of \
             latchkey.toml. A revoked grant ends at once, and so do the calls that it allowed.
 
               $ latchkey grants allow --unit sensors.service --as board --path '/lab/*'
@@ -18,101 +17,85 @@ struct Grants: AsyncParsableCommand {
             """,
         subcommands: [List.self, Allow.self, Revoke.self, Log.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the grants, those of the settings first.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute("List the grants, those of the settings first.", "grants", orElse: "no grants")
 
-        func run() async throws {
-            options.show(try await options.client.get("/v1/grants")) { answer in
-                let grants = answer["grants"]?.array ?? []
-                return grants.isEmpty ? "no grants" : grants.map(Grants.describe).joined(separator: "\n")
-            }
-        }
-    }
-
-    struct Allow: AsyncParsableCommand {
+    struct Allow: RouteCommand {
         static let configuration = CommandConfiguration(
-            commandName: "allow", abstract: "Say what some programs may do, or may never do.")
+            commandName: "allow", abstract: "Set what some programs may do, or may never do.")
         @Option(help: "The user of the programs, by name or number.") var user: String?
         @Option(help: "A group that the programs are in, by name or number.") var group: String?
         @Option(help: "The systemd unit of the programs, such as sensors.service.") var unit: String?
         @Option(
             name: .customLong("as"),
-            help: ArgumentHelp("Whose token: board, which is the default, or user; may be repeated.", valueName: "who"))
+            help: ArgumentHelp(
+                "Token that they may use: board (the default) or user; may be repeated.", valueName: "who"))
         var principals: [String] = []
         @Option(
-            help: ArgumentHelp("Where: gateway, which is the default, or a configured host; may be repeated."))
+            help: ArgumentHelp("Where: gateway (the default) or a configured host; may be repeated."))
         var host: [String] = []
         @Option(help: "A path, or the beginning of paths with /* at its end; may be repeated.") var path: [String] = []
         @Option(help: "A scope that they may ask for beyond the configured ones; may be repeated.")
         var scope: [String] = []
         @Option(help: "An account other than the default one; may be repeated.") var account: [String] = []
         @Flag(help: "Also hand out the token itself.") var token = false
-        @Flag(help: "Never allow it; nobody is asked.") var never = false
+        @Flag(help: "Never allow it, and do not ask.") var never = false
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
             guard user != nil || group != nil || unit != nil else {
-                throw ValidationError("say whose programs are meant, by --user, --group or --unit")
+                throw ValidationError("give the programs by --user, --group or --unit")
             }
         }
 
-        func run() async throws {
-            var members: [String: JSON] = ["token": .bool(token), "verdict": never ? "never" : "allow"]
-            if let user {
-                members["uid"] = .integer(
-                    try Self.number(user, "user") { getpwnam($0)?.pointee.pw_uid })
-            }
-            if let group {
-                members["gid"] = .integer(
-                    try Self.number(group, "group") { getgrnam($0)?.pointee.gr_gid })
-            }
-            members["unit"] = unit.map(JSON.string)
-            for (name, list) in [
-                ("as", principals), ("hosts", host), ("paths", path), ("scopes", scope), ("accounts", account),
-            ] where !list.isEmpty {
-                members[name] = .array(list.map(JSON.string))
-            }
-            options.show(try await options.client.post("/v1/grants", .object(members)), Grants.describe)
+        func request() throws -> RouteRequest {
+            func list(_ texts: [String]) -> JSON? { texts.isEmpty ? nil : .array(texts.map(JSON.string)) }
+            return .post(
+                "grants",
+                [
+                    "token": .bool(token), "verdict": never ? "never" : "allow",
+                    "uid": try user.map { try Self.number($0, "user") { getpwnam($0)?.pointee.pw_uid } },
+                    "gid": try group.map { try Self.number($0, "group") { getgrnam($0)?.pointee.gr_gid } },
+                    "unit": unit.map(JSON.string), "as": list(principals), "hosts": list(host), "paths": list(path),
+                    "scopes": list(scope), "accounts": list(account),
+                ])
         }
 
-        private static func number(_ text: String, _ noun: String, find: (String) -> UInt32?) throws -> Int64 {
-            if let number = UInt32(text) { return Int64(number) }
-            guard let number = find(text) else { throw ValidationError("this machine has no \(noun) \(text)") }
-            return Int64(number)
+        func text(of answer: JSON) -> String { Grants.describe(answer) }
+
+        private static func number(_ text: String, _ noun: String, find: (String) -> UInt32?) throws -> JSON {
+            guard let number = UInt32(text) ?? find(text) else {
+                throw ValidationError("this machine has no \(noun) \(text)")
+            }
+            return .integer(Int64(number))
         }
     }
 
-    struct Revoke: AsyncParsableCommand {
+    struct Revoke: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke",
             abstract: "Revoke a grant; calls that are under way by it alone end at once.")
         @Argument(help: "Its number, as latchkey grants list shows it.") var id: String
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.delete("/v1/grants/\(PercentEncoding.encode(id))")
-            options.show(answer) { "revoked: \(Grants.describe($0))" }
-        }
+        func request() -> RouteRequest { .delete("grants/\(id.segment)") }
+
+        func text(of answer: JSON) -> String { "revoked: \(Grants.describe(answer))" }
     }
 
-    struct Log: AsyncParsableCommand {
+    struct Log: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "log",
             abstract: "Show what programs did: uses, refusals and changes of grants.")
         @Option(help: ArgumentHelp("The largest number of records to show.", valueName: "count")) var limit = 100
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            options.show(try await options.client.get("/v1/grants/log?limit=\(limit)")) { answer in
-                (answer["records"]?.array ?? []).map(Grants.record).joined(separator: "\n")
-            }
-        }
+        func request() -> RouteRequest { .get("grants/log?limit=\(limit)") }
+
+        func text(of answer: JSON) -> String { answer.lines("records", orElse: "", Grants.record) }
     }
 
     /// `2: alice (uid 1000), sensors.service, as board, gateway /lab/*`.
-    private static func describe(_ grant: JSON) -> String {
+    static func describe(_ grant: JSON) -> String {
         func list(_ member: String) -> String {
             (grant[member]?.array ?? []).compactMap(\.string).joined(separator: ", ")
         }

@@ -1,9 +1,8 @@
 import ArgumentParser
 import Groundwork
 import HTTPClient
-import LocalAPI
 
-struct Hosts: AsyncParsableCommand {
+struct Hosts: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "hosts",
         abstract: "Show and change the hosts beside the gateways that may be called.",
@@ -18,18 +17,9 @@ struct Hosts: AsyncParsableCommand {
             """,
         subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the hosts, those of the settings first.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute("List the hosts, those of the settings first.", "hosts", orElse: "no hosts")
 
-        func run() async throws {
-            options.show(
-                try await options.client.get("/v1/hosts"), each: "hosts", orElse: "no hosts", Hosts.describe)
-        }
-    }
-
-    struct Add: AsyncParsableCommand {
+    struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
             abstract: "Add a host, or replace one that was added; applies to the next call.")
@@ -50,7 +40,7 @@ struct Hosts: AsyncParsableCommand {
         @Option(help: ArgumentHelp("Limit of a call, in seconds.", valueName: "seconds")) var timeout: Int?
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
+        func request() throws -> RouteRequest {
             let parts = HostName.split(host)
             guard let port = parts.port.map({ Int64($0) }) ?? 443 else {
                 throw ValidationError("the port is not a number")
@@ -58,31 +48,32 @@ struct Hosts: AsyncParsableCommand {
             let certificates = try certificate.map { path in
                 JSON.string(ReceivedText.decodeWherePossible(try Input.file(path, limit: 65_536)))
             }
-            var members: [String: JSON] = [
-                "host": .string(parts.host), "port": .integer(port), "certificates": .array(certificates),
-                "pins": .array(pin.map(JSON.string)), "publicAuthorities": .bool(publicAuthorities),
-                "public": .bool(`public`), "nameCheck": .string(nameCheck),
-            ]
-            members["timeoutSeconds"] = timeout.map { .integer(Int64($0)) }
-            options.show(try await options.client.post("/v1/hosts", .object(members)), Hosts.describe)
+            return .post(
+                "hosts",
+                [
+                    "host": .string(parts.host), "port": .integer(port), "certificates": .array(certificates),
+                    "pins": .array(pin.map(JSON.string)), "publicAuthorities": .bool(publicAuthorities),
+                    "public": .bool(`public`), "nameCheck": .string(nameCheck),
+                    "timeoutSeconds": timeout.map { .integer(Int64($0)) },
+                ])
         }
+
+        func text(of answer: JSON) -> String { Hosts.describe(answer) }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove", abstract: "Remove a host that was added.")
         @Argument(help: "The host, with its port unless that is 443.") var host: String
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let name = host.contains(":") ? host : host + ":443"
-            let answer = try await options.client.delete("/v1/hosts/\(PercentEncoding.encode(name))")
-            options.show(answer) { "removed the host \($0["removed"]?.string ?? "")" }
-        }
+        func request() -> RouteRequest { .delete("hosts/\((host.contains(":") ? host : host + ":443").segment)") }
+
+        func text(of answer: JSON) -> String { "removed the host \(answer["removed"]?.string ?? "")" }
     }
 
     /// `api.example:8443, 1 certificate, 1 pin, public`.
-    private static func describe(_ host: JSON) -> String {
+    static func describe(_ host: JSON) -> String {
         var parts = ["\(host["host"]?.string ?? "?"):\(host["port"]?.integer ?? 0)"]
         for (member, noun) in [("certificates", "certificate"), ("pins", "pin")] {
             let count = host[member]?.array?.count ?? 0

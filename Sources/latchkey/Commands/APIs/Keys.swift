@@ -1,8 +1,7 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
-struct Keys: AsyncParsableCommand {
+struct Keys: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "keys",
         abstract: "Show and change the keys that bodies of calls may be signed with.",
@@ -15,17 +14,9 @@ struct Keys: AsyncParsableCommand {
             """,
         subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the keys by name, with their public parts.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute("List the keys by name, with their public parts.", "keys", orElse: "no keys")
 
-        func run() async throws {
-            options.show(try await options.client.get("/v1/keys"), each: "keys", orElse: "no keys", Keys.describe)
-        }
-    }
-
-    struct Add: AsyncParsableCommand {
+    struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
             abstract: "Store a private key, or make one, and print its public key.",
@@ -46,10 +37,10 @@ struct Keys: AsyncParsableCommand {
 
         func validate() throws {
             guard file == nil || keyFile == nil else { throw ValidationError("give one file, in PEM or as --pkcs12") }
-            guard keyFile != nil || !passwordStdin else { throw ValidationError("--password-stdin goes with --pkcs12") }
+            guard keyFile != nil || !passwordStdin else { throw ValidationError("--password-stdin requires --pkcs12") }
         }
 
-        func run() async throws {
+        func request() throws -> RouteRequest {
             var members: [String: JSON] = ["name": .string(name)]
             if let file {
                 let bytes =
@@ -60,29 +51,29 @@ struct Keys: AsyncParsableCommand {
                 members["pkcs12"] = .string(Base64.encode(try Input.file(keyFile, limit: Self.limit)))
                 members["password"] = .string(try password(of: keyFile))
             }
-            options.show(try await options.client.post("/v1/keys", .object(members)), Keys.describe)
+            return .post("keys", members)
         }
+
+        func text(of answer: JSON) -> String { Keys.describe(answer) }
 
         private func password(of file: String) throws(InputError) -> String {
             if !passwordStdin, Terminal.inputIsTerminal { return try Input.withoutEcho("Password of \(file): ") }
-            Input.expectSecret()
-            return try Input.firstLine(of: Input.standardInput(limit: 4096))
+            return try SecretAnswer.line()
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: RouteCommand {
         static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a key for good.")
         @Argument(help: "Its name.") var name: String
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.delete("/v1/keys/\(PercentEncoding.encode(name))")
-            options.show(answer) { "removed the key \($0["removed"]?.string ?? "")" }
-        }
+        func request() -> RouteRequest { .delete("keys/\(name.segment)") }
+
+        func text(of answer: JSON) -> String { "removed the key \(answer["removed"]?.string ?? "")" }
     }
 
     /// The name, and the public key in PEM (RFC 7468 section 13).
-    private static func describe(_ key: JSON) -> String {
+    static func describe(_ key: JSON) -> String {
         var lines = ["\(key["name"]?.string ?? "?"), \(key["algorithm"]?.string ?? "?")", "-----BEGIN PUBLIC KEY-----"]
         var rest = (key["publicKey"]?.string ?? "")[...]
         while !rest.isEmpty {

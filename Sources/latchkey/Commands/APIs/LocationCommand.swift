@@ -1,8 +1,7 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
-struct LocationCommand: AsyncParsableCommand {
+struct LocationCommand: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "location",
         abstract: "Show the location of the board that calls send.",
@@ -12,16 +11,12 @@ struct LocationCommand: AsyncParsableCommand {
             """)
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        options.show(
-            try await LongWork.say("looking for the location") {
-                try await options.client.get("/v1/location", timeout: .seconds(150))
-            }
-        ) { answer in
-            let (latitude, longitude) = (answer["latitude"]?.number ?? 0, answer["longitude"]?.number ?? 0)
-            let source = answer["source"]?.string ?? "?"
-            let age = answer["ageSeconds"]?.integer.map { ", \($0) s old" } ?? ""
-            return "\(latitude),\(longitude) (\(source)\(age))"
-        }
+    func request() -> RouteRequest { .get("location", timeout: .seconds(150), saying: "looking for the location") }
+
+    func text(of answer: JSON) -> String {
+        let (latitude, longitude) = (answer["latitude"]?.number ?? 0, answer["longitude"]?.number ?? 0)
+        let source = answer["source"]?.string ?? "?"
+        let age = answer["ageSeconds"]?.integer.map { ", \($0) s old" } ?? ""
+        return "\(latitude),\(longitude) (\(source)\(age))"
     }
 }

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
-struct Sign: AsyncParsableCommand {
+struct Sign: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
         abstract: "Print a signed token (JWS), for a program that sends it itself.",
@@ -17,56 +16,53 @@ struct Sign: AsyncParsableCommand {
               $ latchkey sign --key partner --claim iss=board-7 --lifetime 60
             """)
 
-    @Argument(help: "What is signed; '@FILE' reads a file, '-' standard input.") var payload: String?
-    @Option(help: "What it is: json, form, text, xml or scim.") var type: String?
-    @Option(help: ArgumentHelp("The name of a key: latchkey keys; the device's own unless given.", valueName: "name"))
+    @Argument(help: "The payload to sign; '@FILE' reads a file, '-' standard input.") var payload: String?
+    @Option(help: "Type of the payload: json, form, text, xml or scim.") var type: String?
+    @Option(help: ArgumentHelp("The name of a key, see latchkey keys; by default the device's own.", valueName: "name"))
     var key: String?
     @Option(
         help: ArgumentHelp(
-            "A claim, more or in place of a usual one: name=text, or name:=JSON; may be repeated.",
+            "A claim, added or replacing a usual one: name=text, or name:=JSON; may be repeated.",
             valueName: "name=value"))
     var claim: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Whom it is for, such as the URL that it is sent to; the gateway's host name unless given.",
+            "The audience, such as the URL that it is sent to; by default the gateway's host name.",
             valueName: "name"))
     var audience: String?
-    @Option(help: ArgumentHelp("For how long it is valid.", valueName: "seconds")) var lifetime: Int?
-    @Option(help: ArgumentHelp("From when it is valid, in seconds since 1970.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long it is valid, in seconds.", valueName: "seconds")) var lifetime: Int?
+    @Option(help: ArgumentHelp("Time when it becomes valid, in seconds since 1970.", valueName: "seconds"))
     var notBefore: Int?
     @Option(
         name: .customLong("as"),
         help: ArgumentHelp(
-            "Whose name is the subject: board or user; without it, the user's while one is logged in.",
+            "The subject: board or user; by default the user while one is logged in.",
             valueName: "who"))
     var principal: String?
-    @OptionGroup var account: AccountOption
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: AccountOptions
 
     func validate() throws {
         try Claims.check(claim)
         guard ["board", "user"].contains(principal ?? "board") else { throw ValidationError("--as is board or user") }
-        guard type == nil || payload != nil else { throw ValidationError("--type says what the payload is") }
+        guard type == nil || payload != nil else { throw ValidationError("--type requires a payload") }
     }
 
-    func run() async throws {
-        var members: [String: JSON] = [:]
-        if let payload {
-            let bytes = try Input.given(payload, limit: Input.payloadLimit)
-            members["body"] = .string(Base64.encode(bytes))
-            members["type"] = (type ?? Self.type(of: bytes)).map(JSON.string)
-        }
-        members["key"] = key.map(JSON.string)
-        members["claims"] = try Claims.object(claim)
-        members["audience"] = audience.map(JSON.string)
-        members["lifetimeSeconds"] = lifetime.map { .integer(Int64($0)) }
-        members["notBefore"] = notBefore.map { .integer(Int64($0)) }
-        members["as"] = principal.map(JSON.string)
-        // A person may be asked to log in meanwhile.
-        let answer = try await options.client.post(
-            account.path("sign", by: options.client), .object(members), timeout: .seconds(600))
-        options.show(answer) { $0["token"]?.string ?? "" }
+    func request() throws -> RouteRequest {
+        let bytes = try payload.map { try Input.given($0, limit: Input.payloadLimit) }
+        return .post(
+            "sign",
+            [
+                "body": bytes.map { .string(Base64.encode($0)) },
+                "type": bytes.flatMap { type ?? Self.type(of: $0) }.map(JSON.string), "key": key.map(JSON.string),
+                "claims": try Claims.object(claim), "audience": audience.map(JSON.string),
+                "lifetimeSeconds": lifetime.map { .integer(Int64($0)) },
+                "notBefore": notBefore.map { .integer(Int64($0)) }, "as": principal.map(JSON.string),
+            ],
+            // A person may be asked to log in meanwhile.
+            timeout: .seconds(600))
     }
+
+    func text(of answer: JSON) -> String { answer["token"]?.string ?? "" }
 
     private static func type(of bytes: [UInt8]) -> String? {
         let json = try? JSON(parsing: bytes)

@@ -8,16 +8,16 @@ struct SigningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The name of a key: latchkey keys.", valueName: "name")) var signKey: String?
     @Option(
         help: ArgumentHelp(
-            "A claim, more or in place of a usual one: name=text, or name:=JSON; may be repeated.",
+            "A claim, added or replacing a usual one: name=text, or name:=JSON; may be repeated.",
             valueName: "name=value"))
     var claim: [String] = []
     @Option(
         help: ArgumentHelp(
-            "The audience, such as the URL of the call; the gateway's host name unless given.", valueName: "name"))
+            "The audience, such as the URL of the call; by default the gateway's host name.", valueName: "name"))
     var signFor: String?
-    @Option(help: ArgumentHelp("For how long it is valid.", valueName: "seconds")) var signSeconds: Int?
+    @Option(help: ArgumentHelp("How long it is valid, in seconds.", valueName: "seconds")) var signSeconds: Int?
     @Option(
-        help: ArgumentHelp("From when it is valid, in seconds since 1970.", valueName: "seconds"))
+        help: ArgumentHelp("Time when it becomes valid, in seconds since 1970.", valueName: "seconds"))
     var signNotBefore: Int?
     @Option(help: "What is sent: plain (the token alone), json or form (with the token as jwt).") var signWrap: String?
 
@@ -25,7 +25,7 @@ struct SigningOptions: ParsableArguments {
         let hasMore =
             signKey != nil || !claim.isEmpty || signFor != nil || signSeconds != nil || signNotBefore != nil
             || signWrap != nil
-        guard sign || !hasMore else { throw ValidationError("--claim and --sign-… go with --sign") }
+        guard sign || !hasMore else { throw ValidationError("--claim and --sign-… require --sign") }
         try Claims.check(claim)
     }
 

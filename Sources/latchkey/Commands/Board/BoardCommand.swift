@@ -8,7 +8,7 @@ import LocalAPI
 
 struct BoardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "board", abstract: "List board definitions, watch the sensors, check the parts, hand in readings.",
+        commandName: "board", abstract: "List board definitions, watch sensors, check parts, report readings.",
         subcommands: [List.self, Watch.self, Check.self, Report.self])
 
     struct List: AsyncParsableCommand {
@@ -97,7 +97,7 @@ struct BoardCommand: AsyncParsableCommand {
             commandName: "check",
             abstract: "Look for every part that a board definition names.",
             discussion:
-                "Without a name, the daemon looks for the parts of its own board; where none answers, the settings say which "
+                "Without a name, the daemon looks for the parts of its own board; if none answers, the settings say which "
                 + "board this is. Exit status 1 when a part is missing that the definition does not call optional.")
 
         @Argument(help: "Name of a definition, or a path; without it, this board's.") var definition: String?

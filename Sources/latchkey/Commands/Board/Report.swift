@@ -1,12 +1,11 @@
 import ArgumentParser
 import Board
 import Groundwork
-import LocalAPI
 
-struct Report: AsyncParsableCommand {
+struct Report: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Hand in a reading of a program's own, as that of a sensor.",
+        abstract: "Report a reading from a program, like that of a sensor.",
         discussion: """
             It is shown by 'board watch', on the console and in the metrics, and published with the board's readings. \
             For sensors that the kernel has no driver for: call this from a timer of systemd, or from cron.
@@ -24,17 +23,18 @@ struct Report: AsyncParsableCommand {
 
     func validate() throws {
         guard (value == nil) == missing else { throw ValidationError("give a value, or --missing") }
-        guard !missing || !uncertain else { throw ValidationError("--uncertain goes with a value") }
+        guard !missing || !uncertain else { throw ValidationError("--uncertain requires a value") }
     }
 
-    func run() async throws {
+    func request() -> RouteRequest {
         var reading: [String: JSON] = [
             "name": .string(name), "value": value.map(JSON.number) ?? .null, "unit": .string(unit),
         ]
         if uncertain { reading["quality"] = "uncertain" }
-        let answer = try await options.client.post("/v1/readings", ["readings": [.object(reading)]])
-        options.show(answer) {
-            $0["published"]?.bool == true ? "accepted" : "accepted, and not published: see latchkey status"
-        }
+        return .post("readings", ["readings": [.object(reading)]])
+    }
+
+    func text(of answer: JSON) -> String {
+        answer["published"]?.bool == true ? "accepted" : "accepted, and not published: see latchkey status"
     }
 }

@@ -28,7 +28,7 @@ struct ConfigCommand: AsyncParsableCommand {
                 + "cannot be read.")
 
         @Argument(help: "File to check; without it, the agent's configuration in use.") var file: String?
-        @Option(help: "The same, as other commands have it.") var config: String?
+        @Option(help: "The same file, named as in other commands.") var config: String?
         @Flag(help: "Check the file alone, not that what it names exists on this machine: for images and other boards.")
         var syntaxOnly = false
         @Flag(help: "Print JSON.") var json = false

@@ -11,8 +11,8 @@ extension ConfigCommand {
             abstract: "Change one setting in the file, and nothing else in it.",
             discussion: """
                 Comments and layout stay. What the agent would refuse at its start is refused here, and nothing is \
-                changed then. The file is replaced at once and keeps its mode and owner; if somebody else has changed \
-                the file meanwhile, their changes are kept. It takes effect when the agent starts again. A table that \
+                changed then. The file is replaced at once and keeps its mode and owner; if another program has changed \
+                the file in the meantime, its changes are kept. It takes effect when the agent starts again. A table that \
                 may occur several times, such as [[hosts]], is addressed by its number, from 0, or by its name; \
                 'config add' makes one, and 'config unset' takes one out.
 
@@ -29,7 +29,7 @@ extension ConfigCommand {
         var keyPath: String
         @Argument(
             help: ArgumentHelp(
-                "The value; several for an array, or [] for an empty one. A number below zero goes after --.",
+                "The value; several for an array, or [] for an empty one. Put -- before a negative number.",
                 valueName: "value"))
         var values: [String] = []
         @Flag(name: .customLong("default"), help: "Write the default.") var isDefault = false
@@ -56,7 +56,7 @@ extension ConfigCommand {
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Add a table to those of which there may be several: hosts, brokers, inbox, actions, grants.",
+            abstract: "Add a table of a kind that may occur several times: hosts, brokers, inbox, actions, grants.",
             discussion: """
                 Below the last of its kind, or at the end of the file; the rest of the file stays. A key that is given \
                 several times is an array.
@@ -99,9 +99,9 @@ extension ConfigCommand {
     struct Unset: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unset",
-            abstract: "Take a setting out of the file, or a table out of those of which there may be several.",
+            abstract: "Remove a setting from the file, or a table of a kind that may occur several times.",
             discussion: """
-                The default is in force then. Comments inside a table go with it.
+                The default then applies. Comments inside a table are removed too.
 
                   $ latchkey config unset broker.port
                   $ latchkey config unset actions.lamp

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
-struct Console: AsyncParsableCommand {
+struct Console: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
         abstract: "Open the board's page in a browser.",
@@ -24,23 +23,18 @@ struct Console: AsyncParsableCommand {
         guard !list || !end else { throw ValidationError("give one of --list and --end") }
     }
 
-    func run() async throws {
-        let client = options.client
-        if end {
-            return options.show(try await client.delete("/v1/console")) { answer in
-                "ended \(Amount.of(answer["ended"]?.integer ?? 0, "session"))"
-            }
-        }
-        if list { return options.show(try await client.get("/v1/console"), Self.describe) }
-        options.show(try await client.post("/v1/console", [:])) { answer in
-            let port = answer["port"]?.integer ?? 0
-            return """
-                \(answer["address"]?.string ?? "")
+    func request() -> RouteRequest { end ? .delete("console") : list ? .get("console") : .post("console") }
 
-                Open it in a browser on this board within \(Age(seconds: answer["secondsLeft"]?.integer)); it works once.
-                From another computer, run there first: ssh -N -L \(port):127.0.0.1:\(port) BOARD
-                """
-        }
+    func text(of answer: JSON) -> String {
+        if end { return "ended \(Amount.of(answer["ended"]?.integer ?? 0, "session"))" }
+        if list { return Self.describe(answer) }
+        let port = answer["port"]?.integer ?? 0
+        return """
+            \(answer["address"]?.string ?? "")
+
+            Open it in a browser on this board within \(Age(seconds: answer["secondsLeft"]?.integer)); it works once.
+            From another computer, run there first: ssh -N -L \(port):127.0.0.1:\(port) BOARD
+            """
     }
 
     private static func describe(_ answer: JSON) -> String {
@@ -51,7 +45,7 @@ struct Console: AsyncParsableCommand {
         return sessions.map { session in
             let user = Terminal.standardOutput.shown(session["user"]?.string ?? "?")
             return "\(user)  \(session["state"]?.string ?? "?")  "
-                + "ends in \(Age(seconds: session["secondsLeft"]?.integer)) if nobody uses it"
+                + "ends in \(Age(seconds: session["secondsLeft"]?.integer)) if it is not used"
         }.joined(separator: "\n")
     }
 }

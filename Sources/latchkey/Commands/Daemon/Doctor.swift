@@ -8,7 +8,7 @@ import LocalAPI
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check everything the agent depends on, and say what to do where something fails.",
+        abstract: "Check everything the agent depends on, and explain how to fix what fails.",
         discussion:
             "Without the daemon, it checks what the daemon would start with, as far as this user can see it, and says "
             + "why it does not run; nothing is changed, and nothing sealed is opened. Exit status 0 when nothing failed, "

@@ -19,7 +19,7 @@ struct LogsCommand: AsyncParsableCommand {
     func run() async throws {
         let client = options.client
         guard follow else {
-            return options.show(try await client.get("/v1/logs"), each: "entries", orElse: "", Self.line)
+            return options.show(try await client.get("/v1/logs")) { $0.lines("entries", orElse: "", Self.line) }
         }
         try await Following(client: client, path: "/v1/logs/stream").run { event in
             Terminal.line(options.json ? event.data.text : Self.line(event.data))

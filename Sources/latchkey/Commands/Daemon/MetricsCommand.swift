@@ -17,7 +17,7 @@ struct MetricsCommand: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
-        guard !prometheus || !options.json else { throw ValidationError("--prometheus and --json exclude each other") }
+        guard !prometheus || !options.json else { throw ValidationError("give one of --prometheus and --json") }
     }
 
     func run() async throws {

@@ -22,7 +22,7 @@ struct Status: AsyncParsableCommand {
 
     func validate() throws {
         guard !quiet || !follow && account.account == nil else {
-            throw ValidationError("--quiet goes with neither --follow nor --account")
+            throw ValidationError("--quiet cannot be used with --follow or --account")
         }
         guard account.account == nil || !follow else {
             throw ValidationError("--follow shows the events of all accounts; leave out --account")
@@ -90,7 +90,7 @@ struct Status: AsyncParsableCommand {
             fields.add("readings", out.yellow("\(Amount.of(unsent, "message")) not sent, for want of an account"))
         }
         for account in status["accounts"]?.array ?? [] where account["isDefault"]?.bool != true {
-            fields.add("account", "\(account["name"]?.string ?? "?"): \(Accounts.describe(account))")
+            fields.add("account", "\(account["name"]?.string ?? "?"): \(Accounts.summary(of: account))")
         }
         for file in status["setAside"]?.array ?? [] {
             fields.add("set aside", file.string.map { out.yellow("\($0), as it was damaged") })

@@ -1,48 +1,47 @@
 import ArgumentParser
 import FoundationEssentials
 import Groundwork
-import LocalAPI
 
 struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault", abstract: "Show and change what opens the sealed store.",
         discussion: """
-            The store opens with any of its slots, each of which has a key of its own. To replace a key while the old \
+            The store opens with any of its slots; each has its own key. To replace a key while the old \
             one still works, add a slot, have the agent open the store by it, and remove the old slot. The board stays \
             enrolled.
             """,
         subcommands: [Slots.self, Add.self, Rewrap.self, Remove.self])
 
-    struct Slots: AsyncParsableCommand {
+    struct Slots: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "slots", abstract: "List the slots, and which one opened the store.")
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.get("/v1/vault/slots")
-            options.show(answer) { answer in
-                var fields = Fields()
-                for slot in answer["slots"]?.array ?? [] {
-                    fields.add("slot \(slot["id"]?.integer ?? 0)", VaultCommand.text(of: slot))
-                }
-                return fields.text
+        func request() -> RouteRequest { .get("vault/slots") }
+
+        func text(of answer: JSON) -> String {
+            var fields = Fields()
+            for slot in answer["slots"]?.array ?? [] {
+                fields.add("slot \(slot["id"]?.integer ?? 0)", VaultCommand.text(of: slot))
             }
+            return fields.text
         }
     }
 
-    struct Add: AsyncParsableCommand {
+    struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add", abstract: "Add a slot that opens with another key.")
         @OptionGroup var key: KeyOptions
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.post("/v1/vault/slots", try key.body(), timeout: .seconds(60))
-            options.show(answer) { "added slot \($0["id"]?.integer ?? 0): \(VaultCommand.text(of: $0))" }
+        func request() throws -> RouteRequest { .post("vault/slots", try key.body(), timeout: .seconds(60)) }
+
+        func text(of answer: JSON) -> String {
+            "added slot \(answer["id"]?.integer ?? 0): \(VaultCommand.text(of: answer))"
         }
     }
 
-    struct Rewrap: AsyncParsableCommand {
+    struct Rewrap: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "rewrap",
             abstract: "Give a slot another key; the former one no longer opens it.",
@@ -53,13 +52,12 @@ struct VaultCommand: AsyncParsableCommand {
         @OptionGroup var key: KeyOptions
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.post("/v1/vault/slots/\(slot)", try key.body(), timeout: .seconds(60))
-            options.show(answer) { "slot \(slot) has another key: \(VaultCommand.text(of: $0))" }
-        }
+        func request() throws -> RouteRequest { .post("vault/slots/\(slot)", try key.body(), timeout: .seconds(60)) }
+
+        func text(of answer: JSON) -> String { "slot \(slot) has another key: \(VaultCommand.text(of: answer))" }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Remove a slot, so that its key no longer opens the store.",
@@ -68,10 +66,9 @@ struct VaultCommand: AsyncParsableCommand {
         @Argument(help: "Number of the slot; see: latchkey vault slots") var slot: Int64
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.delete("/v1/vault/slots/\(slot)")
-            options.show(answer) { _ in "removed slot \(slot)" }
-        }
+        func request() -> RouteRequest { .delete("vault/slots/\(slot)") }
+
+        func text(of answer: JSON) -> String { "removed slot \(slot)" }
     }
 
     /// The key for a new slot. It is never an argument, which every user of this machine could read.
@@ -85,7 +82,7 @@ struct VaultCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("File with the key; without it, standard input.", valueName: "path")) var keyFile:
             String?
 
-        func body() throws -> JSON {
+        func body() throws -> [String: JSON] {
             var key: [UInt8]
             if let keyFile {
                 key = try Input.file(keyFile, limit: 4096)
@@ -100,7 +97,7 @@ struct VaultCommand: AsyncParsableCommand {
         }
     }
 
-    private static func text(of slot: JSON) -> String {
+    static func text(of slot: JSON) -> String {
         let state =
             slot["isDamaged"]?.bool == true ? "  damaged" : slot["isInUse"]?.bool == true ? "  opened the store" : ""
         return "\(slot["kind"]?.string ?? "?"), made \(slot["created"]?.string ?? "?")\(state)"

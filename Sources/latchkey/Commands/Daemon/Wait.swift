@@ -24,7 +24,7 @@ struct Wait: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
-        guard !states.isEmpty else { throw ValidationError("say what to wait for: --for registered") }
+        guard !states.isEmpty else { throw ValidationError("give the state to wait for, such as --for registered") }
         if let timeout, timeout < 0 { throw ValidationError("--timeout is 0 or more") }
     }
 

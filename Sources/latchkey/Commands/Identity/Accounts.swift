@@ -72,16 +72,16 @@ struct ChosenAccount {
     var shown: String { name ?? AccountName.gateway.text }
 }
 
-struct Accounts: AsyncParsableCommand {
+struct Accounts: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
-        abstract: "Make, show, choose and remove the accounts of this board.",
+        abstract: "Add, show, choose and remove the accounts of this board.",
         discussion: """
             An account is a name for the board's relation to one server: its registration there, its tokens and \
             the user who is logged in. 'gateway' is the default one; others at gateways are made with \
             'latchkey enroll --account NAME', those at OAuth servers with 'latchkey accounts add NAME'.
 
-            Commands that name no account mean the one that was chosen last:
+            Commands without --account use the one that was chosen last:
 
               $ latchkey accounts use plant2
               $ latchkey accounts current
@@ -89,27 +89,17 @@ struct Accounts: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Use.self, Current.self, Add.self, Introspect.self, Remove.self],
         defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the accounts, the default one first.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute(
+        "List the accounts, the default one first.", "accounts", orElse: "no accounts; enroll with: latchkey enroll -")
 
-        func run() async throws {
-            let answer = try await options.client.get("/v1/accounts")
-            options.show(answer, each: "accounts", orElse: "no accounts; enroll with: latchkey enroll -") {
-                "\($0["name"]?.string ?? "?")  \(Accounts.describe($0))"
-            }
-        }
-    }
-
-    struct Use: AsyncParsableCommand {
+    struct Use: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "use",
-            abstract: "Choose the account that commands mean without --account.",
+            abstract: "Choose the account that commands use without --account.",
             discussion: """
-                For everybody on this board, until another is chosen; 'latchkey accounts use gateway' undoes it. A \
-                script names the account itself: with --account, or for all its commands in the environment, \
-                LATCHKEY_ACCOUNT. Programs on the local API, messages and log-in with devices nearby are not concerned.
+                Applies to every user of this board until another is chosen; 'latchkey accounts use gateway' undoes it. \
+                A script should name its account, with --account or in the environment variable LATCHKEY_ACCOUNT. \
+                Programs on the local API, messages and login with devices nearby are not affected.
                 """)
         @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @OptionGroup var options: ClientOptions
@@ -117,18 +107,21 @@ struct Accounts: AsyncParsableCommand {
         func validate() throws { _ = try AccountOption.name(name) }
 
         func run() async throws {
-            let answer = try await options.client.post("/v1/current-account", ["account": .string(name)])
-            options.show(answer) { "commands use the account \($0["account"]?.string ?? "")" }
+            try await sendAndShow()
             guard let other = AccountOption.environment, other != name else { return }
             Terminal.error(
                 "LATCHKEY_ACCOUNT is set here: the account \(Terminal.standardError.shown(other)) comes first")
         }
+
+        func request() -> RouteRequest { .post("current-account", ["account": .string(name)]) }
+
+        func text(of answer: JSON) -> String { "commands use the account \(answer["account"]?.string ?? "")" }
     }
 
     struct Current: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "current",
-            abstract: "Show the account that commands mean without --account.")
+            abstract: "Show the account that commands use without --account.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -137,7 +130,7 @@ struct Accounts: AsyncParsableCommand {
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Remove an account, with everything that is stored of it.",
@@ -151,17 +144,20 @@ struct Accounts: AsyncParsableCommand {
 
         func validate() throws { _ = try AccountOption.name(name) }
 
-        func run() async throws {
-            let answer = try await LongWork.say("removing the account") {
-                try await options.client.delete(
-                    "/v1/accounts/\(name)\(force ? "?force=true" : "")", timeout: .seconds(180))
-            }
-            options.show(answer) { "removed the account \($0["removed"]?.string ?? "")" }
+        func request() -> RouteRequest {
+            .delete(
+                "accounts/\(name)", query: ["force": force ? "true" : nil], timeout: .seconds(180),
+                saying: "removing the account")
         }
+
+        func text(of answer: JSON) -> String { "removed the account \(answer["removed"]?.string ?? "")" }
     }
 
+    /// `plant2  https://gw.example:8443, registered`.
+    static func describe(_ account: JSON) -> String { "\(account["name"]?.string ?? "?")  \(summary(of: account))" }
+
     /// `https://gw.example:8443, registered, user alice, uses the broker`.
-    static func describe(_ account: JSON) -> String {
+    static func summary(of account: JSON) -> String {
         let out = Terminal.standardOutput
         let server = account["server"]?["issuer"]?.string ?? account["server"]?["clientID"]?.string
         let backend = account["backend"]?["url"]?.string

@@ -1,12 +1,11 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
 extension Accounts {
-    struct Add: AsyncParsableCommand {
+    struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Make an account at an OAuth 2.0 or OpenID Connect server.",
+            abstract: "Add an account at an OAuth 2.0 or OpenID Connect server.",
             discussion: """
                 The server describes itself at its issuer; a server that does not is described by --endpoint. The \
                 client is one that the server's administrator has made, or --register asks for one.
@@ -22,7 +21,7 @@ extension Accounts {
         @Argument(help: "The name of the account.") var name: String
         @Option(help: ArgumentHelp("The server's issuer, exactly as the server writes it.", valueName: "url"))
         var issuer: String?
-        @Option(help: ArgumentHelp("The client, as the server knows it.", valueName: "id")) var clientID: String?
+        @Option(help: ArgumentHelp("The client's ID at the server.", valueName: "id")) var clientID: String?
         @Flag(help: "Read the client secret from standard input, its first line.") var secretStdin = false
         @Option(
             help: ArgumentHelp(
@@ -44,10 +43,10 @@ extension Accounts {
         var endpoint: [String] = []
         @Option(help: ArgumentHelp("Trust only these certificates, a PEM file.", valueName: "file")) var authorities:
             String?
-        @Option(help: "In whose name the board signs assertions, for the grant jwt_bearer.") var subject: String?
+        @Option(help: "Subject of the assertions that the board signs, for the grant jwt_bearer.") var subject: String?
         @Option(
             help: ArgumentHelp(
-                "Whom assertions by the client's key are for, where the server does not take its issuer.",
+                "Audience of assertions signed with the client's key, if not the server's issuer.",
                 valueName: "url"))
         var audience: String?
         @Flag(help: "Register the board as a client (RFC 7591).") var register = false
@@ -66,40 +65,36 @@ extension Accounts {
             }
         }
 
-        func run() async throws {
-            var body: [String: JSON] = ["name": .string(name)]
-            let texts = [
-                "issuer": issuer, "clientID": clientID, "authentication": authentication, "algorithm": algorithm,
-                "grant": grant, "scope": scope, "redirectURI": redirectURI, "subject": subject,
-                "audience": audience,
-            ]
-            for (member, text) in texts { body[member] = text.map(JSON.string) }
-            if !resource.isEmpty { body["resources"] = .array(resource.map(JSON.string)) }
-            if !endpoint.isEmpty {
-                var endpoints: [String: JSON] = [:]
-                for text in endpoint {
+        func request() throws -> RouteRequest {
+            func fields(_ texts: [String]) -> JSON {
+                let pairs = texts.map { text in
                     let name = text.prefix { $0 != "=" }
-                    endpoints[String(name)] = .string(String(text.dropFirst(name.count + 1)))
+                    return (String(name), JSON.string(String(text.dropFirst(name.count + 1))))
                 }
-                body["endpoints"] = .object(endpoints)
+                return .object(.init(pairs) { _, last in last })
             }
-            if let authorities {
-                let bytes = try Input.file(authorities, limit: 1 << 18)
-                body["authorities"] = .string(ReceivedText.decodeWherePossible(bytes))
-            }
-            if register { body["register"] = true }
-            if secretStdin || registrationTokenStdin {
-                let line = try Input.firstLine(of: Input.standardInput(limit: 1 << 15))
-                body[secretStdin ? "clientSecret" : "registrationToken"] = .string(line)
-            }
-            let answer = try await LongWork.say("asking the server") {
-                try await options.client.post("/v1/accounts", .object(body), timeout: .seconds(120))
-            }
-            options.show(answer, Accounts.details)
+            let trusted = try authorities.map { ReceivedText.decodeWherePossible(try Input.file($0, limit: 1 << 18)) }
+            let isSecret = secretStdin || registrationTokenStdin
+            let secret = isSecret ? JSON.string(try Input.firstLine(of: Input.standardInput(limit: 1 << 15))) : nil
+            return .post(
+                "accounts",
+                [
+                    "name": .string(name), "issuer": issuer.map(JSON.string), "clientID": clientID.map(JSON.string),
+                    "authentication": authentication.map(JSON.string), "algorithm": algorithm.map(JSON.string),
+                    "grant": grant.map(JSON.string), "scope": scope.map(JSON.string),
+                    "redirectURI": redirectURI.map(JSON.string), "subject": subject.map(JSON.string),
+                    "audience": audience.map(JSON.string), "authorities": trusted.map(JSON.string),
+                    "resources": resource.isEmpty ? nil : .array(resource.map(JSON.string)),
+                    "endpoints": endpoint.isEmpty ? nil : fields(endpoint), "register": register ? true : nil,
+                    "clientSecret": secretStdin ? secret : nil,
+                    "registrationToken": registrationTokenStdin ? secret : nil,
+                ], timeout: .seconds(120), saying: "asking the server")
         }
+
+        func text(of answer: JSON) -> String { Accounts.details(answer) }
     }
 
-    struct Show: AsyncParsableCommand {
+    struct Show: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Show one account, with its tokens.")
         @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
@@ -107,27 +102,26 @@ extension Accounts {
 
         func validate() throws { _ = try AccountOption.name(name) }
 
-        func run() async throws {
-            options.show(try await options.client.get("/v1/accounts/\(name)"), Accounts.details)
-        }
+        func request() -> RouteRequest { .get("accounts/\(name)") }
+
+        func text(of answer: JSON) -> String { Accounts.details(answer) }
     }
 
-    struct Introspect: AsyncParsableCommand {
+    struct Introspect: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "introspect",
-            abstract: "Ask an OAuth server what it says of the account's token (RFC 7662).")
+            abstract: "Ask an OAuth server about the account's token (RFC 7662).")
         @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @Option(help: "A scope of the token, separated by blanks.") var scope: String?
         @OptionGroup var options: ClientOptions
 
         func validate() throws { _ = try AccountOption.name(name) }
 
-        func run() async throws {
-            let body: [String: JSON] = scope.map { ["scope": .string($0)] } ?? [:]
-            let answer = try await options.client.post(
-                "/v1/accounts/\(name)/introspect", .object(body), timeout: .seconds(90))
-            options.show(answer) { Terminal.standardOutput.shown($0.prettyText) }
+        func request() -> RouteRequest {
+            .post("accounts/\(name)/introspect", ["scope": scope.map(JSON.string)], timeout: .seconds(90))
         }
+
+        func text(of answer: JSON) -> String { Terminal.standardOutput.shown(answer.prettyText) }
     }
 
     /// One account with its details, for a person.
@@ -135,7 +129,7 @@ extension Accounts {
         let out = Terminal.standardOutput
         var fields = Fields()
         fields.add("account", account["name"]?.string)
-        guard let server = account["server"] else { return fields.text + "\n" + describe(account) }
+        guard let server = account["server"] else { return fields.text + "\n" + summary(of: account) }
         fields.add("issuer", server["issuer"]?.string.map(out.shown))
         fields.add("client", server["clientID"]?.string.map(out.shown))
         fields.add("authentication", server["authentication"]?.string)

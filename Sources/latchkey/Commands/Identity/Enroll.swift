@@ -1,9 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
 import Groundwork
-import LocalAPI
 
-struct Enroll: AsyncParsableCommand {
+struct Enroll: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
         abstract: "Enroll this board at a gateway and register it.",
@@ -30,8 +29,7 @@ struct Enroll: AsyncParsableCommand {
     @Flag(help: "Do not register yet: the first user who logs in registers the board.")
     var noRegister = false
 
-    @OptionGroup var account: AccountOption
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: AccountOptions
 
     /// Longest document, in bytes; the daemon takes requests of 1 MiB.
     private static let limit = 1_000_000
@@ -92,17 +90,15 @@ struct Enroll: AsyncParsableCommand {
         return try Input.text(Input.standardInput(limit: limit), of: "standard input")
     }
 
-    func run() async throws {
-        var body = try source == "-" ? Self.body(in: Self.standardInput(), of: "standard input") : Self.body(of: source)
-        if noRegister { body = .object((body.object ?? [:]).merging(["register": false]) { _, new in new }) }
+    func request() throws -> RouteRequest {
+        let body = try source == "-" ? Self.body(in: Self.standardInput(), of: "standard input") : Self.body(of: source)
+        var members: [String: JSON?] = body.object ?? [:]
+        if noRegister { members["register"] = false }
         // Registration makes a key pair and asks the gateway several times; a small board takes a while.
-        let (client, request) = (options.client, body)
-        let path = try await account.path("enrollments", by: client)
-        let answer = try await LongWork.say("enrolling") {
-            try await client.post(path, request, timeout: .seconds(180))
-        }
-        options.show(answer, Self.describe)
+        return .post("enrollments", members, timeout: .seconds(180), saying: "enrolling")
     }
+
+    func text(of answer: JSON) -> String { Self.describe(answer) }
 
     static func describe(_ answer: JSON) -> String {
         var fields = Fields()

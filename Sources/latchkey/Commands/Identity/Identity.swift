@@ -4,17 +4,13 @@ import ArgumentParser
 import Groundwork
 import LocalAPI
 
-struct Renew: AsyncParsableCommand {
+struct Renew: RouteCommand {
     static let configuration = CommandConfiguration(commandName: "renew", abstract: "Renew the device certificate now.")
-    @OptionGroup var account: AccountOption
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: AccountOptions
 
-    func run() async throws {
-        let answer = try await LongWork.say("renewing the certificate") {
-            try await options.client.post(account.path("renew", by: options.client), [:], timeout: .seconds(180))
-        }
-        options.show(answer) { "certificate renewed, valid until \($0["notAfter"]?.string ?? "?")" }
-    }
+    func request() -> RouteRequest { .post("renew", timeout: .seconds(180), saying: "renewing the certificate") }
+
+    func text(of answer: JSON) -> String { "certificate renewed, valid until \(answer["notAfter"]?.string ?? "?")" }
 }
 
 struct Deregister: AsyncParsableCommand {
@@ -23,7 +19,7 @@ struct Deregister: AsyncParsableCommand {
         abstract: "Remove this board at the gateway of an account, and its identity here.",
         discussion: """
             Asks for confirmation. Without --account, the account that 'latchkey accounts use' chose is meant. When \
-            the gateway refuses or does not answer, everything stays as it is.
+            the gateway refuses or does not answer, nothing is changed.
             """)
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var account: AccountOption

@@ -1,34 +1,32 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
 struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
-        abstract: "Decide about an identity that came with another board's card.",
+        abstract: "Decide what to do with an identity that came with another board's card.",
         discussion: """
-            A board whose firmware tells a serial number remembers it. On other hardware the agent connects to nothing \
-            and says so in 'latchkey status', until a person decides: 'adopt' lets this board take the place of the other \
-            one, 'discard' forgets what came with a copy of its card, while the other board goes on.
+            The agent remembers the serial number that the board's firmware reports, if it has one. On other hardware it \
+            connects to nothing, and 'latchkey status' reports that, until a person decides: 'adopt' lets this board take \
+            the place of the other one; 'discard' forgets what came with a copy of its card, and the other board goes on.
 
               $ latchkey identity adopt
               $ latchkey identity discard
             """,
         subcommands: [Adopt.self, Discard.self])
 
-    struct Adopt: AsyncParsableCommand {
+    struct Adopt: RouteCommand {
         static let configuration = CommandConfiguration(
-            commandName: "adopt", abstract: "Go on with the identity: the other board is gone.",
+            commandName: "adopt", abstract: "Keep using the identity: the other board is gone.",
             discussion: "Must not be used while the other board runs: each would end the connections of the other.")
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.post("/v1/identity/adopt", [:])
-            options.show(answer) { _ in "adopted; the agent goes on within seconds" }
-        }
+        func request() -> RouteRequest { .post("identity/adopt") }
+
+        func text(of answer: JSON) -> String { "adopted; the agent goes on within seconds" }
     }
 
-    struct Discard: AsyncParsableCommand {
+    struct Discard: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard", abstract: "Forget the identity, the accounts and the messages that were copied.",
             discussion: "Asks for confirmation. Nothing is sent to the gateway, where the other board stays registered."
@@ -36,11 +34,13 @@ struct IdentityCommand: AsyncParsableCommand {
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
+        func confirm() throws {
             try Confirmation.ask(
                 "this forgets everything that came from the other board: keys, accounts and messages", isGiven: yes)
-            let answer = try await options.client.post("/v1/identity/discard", [:])
-            options.show(answer) { _ in "discarded; enroll this board with: latchkey enroll - < url.txt" }
         }
+
+        func request() -> RouteRequest { .post("identity/discard") }
+
+        func text(of answer: JSON) -> String { "discarded; enroll this board with: latchkey enroll - < url.txt" }
     }
 }

@@ -1,13 +1,12 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
 /// In whose name a subcommand acts, and with which scopes.
 struct PrincipalOptions: ParsableArguments {
     @Option(
         name: .customLong("as"),
         help: ArgumentHelp(
-            "In whose name: board or user; without it, the user's while one is logged in.", valueName: "who"))
+            "Act as board or user; by default as the user while one is logged in.", valueName: "who"))
     var principal: String?
 
     @Option(
@@ -28,49 +27,37 @@ struct PrincipalOptions: ParsableArguments {
     }
 }
 
-struct Token: AsyncParsableCommand {
+struct Token: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
         abstract: "Print a valid access token, for a program of your own.",
         discussion: """
-            Prints the token of the logged-in user, or the board's own while nobody is logged in or with --as board.
+            Prints the token of the logged-in user, or the board's own if no user is logged in or with --as board.
 
               $ curl -H "Authorization: Bearer $(latchkey token)" …
               $ latchkey token --as board --scope orders
             """)
-    @Flag(help: "Obtain a new one, though the old one may be valid.") var refresh = false
+    @Flag(help: "Obtain a new one even if the old one is still valid.") var refresh = false
     @Flag(help: "End the board's token, at the gateway too; the next use obtains another.") var revoke = false
     @OptionGroup var principal: PrincipalOptions
-    @OptionGroup var account: AccountOption
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: AccountOptions
 
     func validate() throws {
         guard revoke else { return }
         guard !refresh, principal.members.isEmpty else {
-            throw ValidationError("--revoke is about the board's token and goes with no other option of it")
+            throw ValidationError("--revoke ends the board's token; it cannot be used with --refresh, --as or --scope")
         }
     }
 
-    func run() async throws {
-        let client = options.client
-        let limit = Duration.seconds(90)
-        if revoke {
-            options.show(try await client.delete(account.path("token", by: options.client), timeout: limit)) { _ in
-                "revoked"
-            }
-            return
-        }
+    func request() -> RouteRequest {
+        if revoke { return .delete("token", timeout: .seconds(90)) }
+        let progress = "obtaining a token"
         let members = principal.members
-        let query = members.sorted { $0.key < $1.key }.map {
-            "\($0.key)=\(PercentEncoding.encode($0.value.string ?? ""))"
-        }
-        let path = try await account.path("token", by: options.client)
-        let answer = try await LongWork.say("obtaining a token") {
-            refresh
-                ? try await client.post(path + "/refresh", .object(members), timeout: limit)
-                : try await client.get(
-                    query.isEmpty ? path : path + "?" + query.joined(separator: "&"), timeout: limit)
-        }
-        options.show(answer) { $0["accessToken"]?.string ?? "" }
+        if refresh { return .post("token/refresh", members, timeout: .seconds(90), saying: progress) }
+        return .get(
+            "token", query: ["as": members["as"]?.string, "scope": members["scope"]?.string], timeout: .seconds(90),
+            saying: progress)
     }
+
+    func text(of answer: JSON) -> String { revoke ? "revoked" : answer["accessToken"]?.string ?? "" }
 }

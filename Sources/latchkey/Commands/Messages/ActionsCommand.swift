@@ -2,9 +2,8 @@ import Agent
 import AgentCore
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
-struct ActionsCommand: AsyncParsableCommand {
+struct ActionsCommand: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "actions",
         abstract: "Show commands that messages start.",
@@ -17,36 +16,19 @@ struct ActionsCommand: AsyncParsableCommand {
             """,
         subcommands: [List.self, Log.self, Retry.self, Serve.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the actions.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute(
+        "List the actions.", "actions", orElse: "no actions; [[actions]] in the settings makes one")
 
-        func run() async throws {
-            options.show(
-                try await options.client.get("/v1/actions"), each: "actions",
-                orElse: "no actions; [[actions]] in the settings makes one", Self.describe)
-        }
-
-        private static func describe(_ action: JSON) -> String {
-            let out = Terminal.standardOutput
-            let command = (action["command"]?.array ?? []).compactMap(\.string).joined(separator: " ")
-            let dead = action["dead"]?.integer ?? 0
-            return "\(out.shown(action["name"]?.string ?? "?"))  \(action["waiting"]?.integer ?? 0) waiting"
-                + (dead > 0 ? out.yellow(", \(dead) set aside") : "") + "  \(out.dim(out.shown(command)))"
-        }
-    }
-
-    struct Log: AsyncParsableCommand {
+    struct Log: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "log",
             abstract: "Show how the command ended lately, and the end of its output.")
         @Argument(help: "Name of the action.") var name: String
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.get("/v1/actions/\(PercentEncoding.encode(name))")
-            options.show(answer, each: "runs", orElse: "it was never started", Self.describe)
-        }
+        func request() -> RouteRequest { .get("actions/\(name.segment)") }
+
+        func text(of answer: JSON) -> String { answer.lines("runs", orElse: "it was never started", Self.describe) }
 
         private static func describe(_ run: JSON) -> String {
             let out = Terminal.standardOutput
@@ -65,16 +47,17 @@ struct ActionsCommand: AsyncParsableCommand {
         }
     }
 
-    struct Retry: AsyncParsableCommand {
+    struct Retry: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry",
             abstract: "Pass the messages that were set aside to the command again.")
         @Argument(help: "Name of the action.") var name: String
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.post("/v1/actions/\(PercentEncoding.encode(name))/retry", [:])
-            options.show(answer) { "\(Amount.of($0["count"]?.integer ?? 0, "message")) will be tried again" }
+        func request() -> RouteRequest { .post("actions/\(name.segment)/retry") }
+
+        func text(of answer: JSON) -> String {
+            "\(Amount.of(answer["count"]?.integer ?? 0, "message")) will be tried again"
         }
     }
 
@@ -90,5 +73,13 @@ struct ActionsCommand: AsyncParsableCommand {
         var config: String?
 
         func run() { ActionRunner.serve(settings: config ?? Environment["LATCHKEY_CONFIG"]) }
+    }
+
+    static func describe(_ action: JSON) -> String {
+        let out = Terminal.standardOutput
+        let command = (action["command"]?.array ?? []).compactMap(\.string).joined(separator: " ")
+        let dead = action["dead"]?.integer ?? 0
+        return "\(out.shown(action["name"]?.string ?? "?"))  \(action["waiting"]?.integer ?? 0) waiting"
+            + (dead > 0 ? out.yellow(", \(dead) set aside") : "") + "  \(out.dim(out.shown(command)))"
     }
 }

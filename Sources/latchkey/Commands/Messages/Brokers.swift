@@ -1,20 +1,19 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
 /// Which broker a command uses.
 struct BrokerOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Use this broker of the settings, [[brokers]]; topics are whole ones, and nothing is kept.",
+            "Use this broker from [[brokers]] in the settings; topics are complete, and nothing is kept.",
             valueName: "name"))
     var broker: String?
 
     /// What its routes begin with; `nil` without a broker.
-    var path: String? { broker.map { "/v1/brokers/\(PercentEncoding.encode($0))" } }
+    var path: String? { broker.map { "/v1/brokers/\($0.segment)" } }
 }
 
-struct Brokers: AsyncParsableCommand {
+struct Brokers: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "brokers",
         abstract: "Show the brokers beside the gateway's, and end their connections.",
@@ -28,32 +27,24 @@ struct Brokers: AsyncParsableCommand {
             """,
         subcommands: [List.self, Disconnect.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the brokers with the state of their connections.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute(
+        "List the brokers with the state of their connections.", "brokers", orElse: "no brokers in the settings")
 
-        func run() async throws {
-            options.show(
-                try await options.client.get("/v1/brokers"), each: "brokers", orElse: "no brokers in the settings",
-                Brokers.describe)
-        }
-    }
-
-    struct Disconnect: AsyncParsableCommand {
+    struct Disconnect: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "disconnect",
             abstract: "End a connection, with the subscriptions that all programs have there.")
         @Argument(help: "The broker's name in the settings.") var name: String
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.post("/v1/brokers/\(PercentEncoding.encode(name))/disconnect", [:])
-            options.show(answer) { $0["disconnected"]?.bool == true ? "disconnected" : "there was no connection" }
+        func request() -> RouteRequest { .post("brokers/\(name.segment)/disconnect") }
+
+        func text(of answer: JSON) -> String {
+            answer["disconnected"]?.bool == true ? "disconnected" : "there was no connection"
         }
     }
 
-    private static func describe(_ broker: JSON) -> String {
+    static func describe(_ broker: JSON) -> String {
         let out = Terminal.standardOutput
         let error = broker["lastError"]?["message"]?.string.map { ": " + out.red(out.shown($0)) } ?? ""
         return out.shown(

@@ -1,9 +1,7 @@
 import ArgumentParser
-import FoundationEssentials
 import Groundwork
-import LocalAPI
 
-struct DeadLetters: AsyncParsableCommand {
+struct DeadLetters: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "dead-letters",
         abstract: "Show and handle messages that the broker refuses.",
@@ -14,17 +12,8 @@ struct DeadLetters: AsyncParsableCommand {
             """,
         subcommands: [List.self, Show.self, Retry.self, Remove.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the dead letters, the oldest first.")
-        @OptionGroup var options: ClientOptions
-
-        func run() async throws {
-            options.show(
-                try await options.client.get("/v1/dead-letters"), each: "deadLetters", orElse: "no dead letters"
-            ) { DeadLetters.describe($0) }
-        }
-    }
+    static let list = ListRoute(
+        "List the dead letters, the oldest first.", "dead-letters", member: "deadLetters", orElse: "no dead letters")
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -33,36 +22,34 @@ struct DeadLetters: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let letter = try await options.client.get("/v1/dead-letters/\(id)")
-            guard !options.json else { return options.show(letter) { _ in "" } }
+            let letter = try await options.send(.get("dead-letters/\(id)"))
+            guard !options.json else { return Terminal.json(letter) }
             Terminal.content(Base64.decode(letter["payload"]?.string ?? "") ?? [])
         }
     }
 
-    struct Retry: AsyncParsableCommand {
+    struct Retry: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry", abstract: "Send it again, after everything that is waiting.")
         @Argument(help: "The number of the dead letter.") var id: Int64
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.post("/v1/dead-letters/\(id)/retry", [:])
-            options.show(answer) { "accepted as message \($0["id"]?.integer ?? 0)" }
-        }
+        func request() -> RouteRequest { .post("dead-letters/\(id)/retry") }
+
+        func text(of answer: JSON) -> String { "accepted as message \(answer["id"]?.integer ?? 0)" }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: RouteCommand {
         static let configuration = CommandConfiguration(commandName: "remove", abstract: "Delete it for good.")
         @Argument(help: "The number of the dead letter.") var id: Int64
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.delete("/v1/dead-letters/\(id)")
-            options.show(answer) { _ in "removed dead letter \(id)" }
-        }
+        func request() -> RouteRequest { .delete("dead-letters/\(id)") }
+
+        func text(of answer: JSON) -> String { "removed dead letter \(id)" }
     }
 
-    private static func describe(_ letter: JSON) -> String {
+    static func describe(_ letter: JSON) -> String {
         let out = Terminal.standardOutput
         return "\(letter["id"]?.integer ?? 0)  \(out.shown(letter["topic"]?.string ?? "?")), "
             + "\(letter["bytes"]?.integer ?? 0) bytes, accepted \(letter["acceptedAt"]?.string ?? "?")\n"

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Groundwork
 import LocalAPI
 
-struct InboxCommand: AsyncParsableCommand {
+struct InboxCommand: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
         abstract: "Show and read messages that wait for a program.",
@@ -20,18 +20,10 @@ struct InboxCommand: AsyncParsableCommand {
             """,
         subcommands: [List.self, Add.self, Read.self, Ack.self, Remove.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the inboxes.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute(
+        "List the inboxes.", "inbox", member: "inboxes", orElse: "no inboxes; make one with: latchkey inbox add")
 
-        func run() async throws {
-            options.show(
-                try await options.client.get("/v1/inbox"), each: "inboxes",
-                orElse: "no inboxes; make one with: latchkey inbox add", InboxCommand.describe)
-        }
-    }
-
-    struct Add: AsyncParsableCommand {
+    struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
             abstract: "Add an inbox, until it is removed.",
@@ -42,7 +34,7 @@ struct InboxCommand: AsyncParsableCommand {
                 """)
         @Argument(help: "Name of the inbox: lower-case letters, digits and hyphens.") var name: String
         @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String
-        @Flag(help: "Take the filter as it is, not below the device's own topics.") var raw = false
+        @Flag(help: "Use the filter unchanged, not below the device's own topics.") var raw = false
         @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
         @Option(help: ArgumentHelp("The most messages that wait; 10000 unless given.", valueName: "n"))
         var limitMessages: Int64?
@@ -67,17 +59,18 @@ struct InboxCommand: AsyncParsableCommand {
             throw ValidationError("\(option) is \(range.lowerBound) to \(range.upperBound)")
         }
 
-        func run() async throws {
-            var body: [String: JSON] = [
-                "name": .string(name), "filter": .string(filter), "raw": .bool(raw), "qos": .integer(Int64(qos)),
-                "retained": .bool(retained),
-            ]
-            body["limitMessages"] = limitMessages.map { .integer($0) }
-            body["limitBytes"] = limitBytes.map { .integer($0) }
-            body["maxAgeHours"] = maxAgeHours.map { .integer($0) }
-            options.show(try await options.client.post("/v1/inbox", .object(body))) {
-                $0["changed"]?.bool == true ? "added inbox \(name)" : "inbox \(name) is there already"
-            }
+        func request() -> RouteRequest {
+            .post(
+                "inbox",
+                [
+                    "name": .string(name), "filter": .string(filter), "raw": .bool(raw), "qos": .integer(Int64(qos)),
+                    "retained": .bool(retained), "limitMessages": limitMessages.map(JSON.integer),
+                    "limitBytes": limitBytes.map(JSON.integer), "maxAgeHours": maxAgeHours.map(JSON.integer),
+                ])
+        }
+
+        func text(of answer: JSON) -> String {
+            answer["changed"]?.bool == true ? "added inbox \(name)" : "inbox \(name) is there already"
         }
     }
 
@@ -87,7 +80,7 @@ struct InboxCommand: AsyncParsableCommand {
             abstract: "Print the messages that wait, the oldest first.",
             discussion: """
                 Each begins with its number. Messages stay until they are acknowledged: with 'latchkey inbox ack', or \
-                with --ack as soon as they are printed. A message can be there twice.
+                with --ack as soon as they are printed. A message can appear twice.
 
                 With --payload, only the bytes of the messages: 'line' adds a line feed to each, 'nul' a NUL, and \
                 'length' puts the length before each, in four bytes with the most significant first.
@@ -109,7 +102,7 @@ struct InboxCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let (client, path) = (options.client, InboxCommand.path(name))
+            let (client, path) = (options.client, "/v1/inbox/\(name.segment)")
             var (left, last) = (count ?? .max, Int64(0))
             while left > 0 {
                 let page = try await client.get("\(path)?after=\(last)&limit=\(min(left, 100))")
@@ -135,7 +128,7 @@ struct InboxCommand: AsyncParsableCommand {
             Terminal.bytes(output)
             let last = messages.last?["id"]?.integer
             if ack, let last {
-                _ = try await options.client.post("\(InboxCommand.path(name))/acknowledge", ["id": .integer(last)])
+                _ = try await options.send(.post("inbox/\(name.segment)/acknowledge", ["id": .integer(last)]))
             }
             return last
         }
@@ -169,7 +162,7 @@ struct InboxCommand: AsyncParsableCommand {
         }
     }
 
-    struct Ack: AsyncParsableCommand {
+    struct Ack: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "ack",
             abstract: "Acknowledge messages: they are removed.",
@@ -182,14 +175,16 @@ struct InboxCommand: AsyncParsableCommand {
         @Flag(help: "Acknowledge this message alone, not those before it.") var only = false
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let answer = try await options.client.post(
-                "\(InboxCommand.path(name))/acknowledge", ["id": .integer(id), "only": .bool(only)])
-            options.show(answer) { "acknowledged \(Amount.of($0["removed"]?.integer ?? 0, "message"))" }
+        func request() -> RouteRequest {
+            .post("inbox/\(name.segment)/acknowledge", ["id": .integer(id), "only": .bool(only)])
+        }
+
+        func text(of answer: JSON) -> String {
+            "acknowledged \(Amount.of(answer["removed"]?.integer ?? 0, "message"))"
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Remove an inbox that was added, with its messages, or all messages of another.",
@@ -201,17 +196,17 @@ struct InboxCommand: AsyncParsableCommand {
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
+        func confirm() throws {
             try Confirmation.ask("this removes all messages of inbox \(name), read or not", isGiven: yes)
-            let answer = try await options.client.delete(InboxCommand.path(name))
-            options.show(answer) {
-                let inbox = $0["ended"]?.bool == true ? "the inbox and " : ""
-                return "removed \(inbox)\(Amount.of($0["removed"]?.integer ?? 0, "message"))"
-            }
+        }
+
+        func request() -> RouteRequest { .delete("inbox/\(name.segment)") }
+
+        func text(of answer: JSON) -> String {
+            let inbox = answer["ended"]?.bool == true ? "the inbox and " : ""
+            return "removed \(inbox)\(Amount.of(answer["removed"]?.integer ?? 0, "message"))"
         }
     }
-
-    private static func path(_ name: String) -> String { "/v1/inbox/\(PercentEncoding.encode(name))" }
 
     static func describe(_ inbox: JSON) -> String {
         let out = Terminal.standardOutput

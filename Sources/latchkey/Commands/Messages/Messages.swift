@@ -10,11 +10,14 @@ struct SpeakerOption: ParsableArguments {
 
     @Option(
         name: .customLong("as"),
-        help: "Whose connection to use: board, or user, that of the logged-in user, which keeps no messages.")
+        help: "Connection to use: board, or user for the logged-in user's, which keeps no messages.")
     var speaker = Speaker.board
 
     /// What its routes begin with.
     var path: String { speaker == .board ? "/v1" : "/v1/user" }
+
+    /// A route of that connection, below `/v1/`.
+    func route(_ name: String) -> String { speaker == .board ? name : "user/\(name)" }
 }
 
 struct Publish: AsyncParsableCommand {
@@ -23,7 +26,7 @@ struct Publish: AsyncParsableCommand {
         abstract:
             "Publish a message; when this returns, the broker or the disk has it, or memory if the settings say so.",
         discussion: """
-            The topic is below the device's own topics, unless --raw says that it is a whole one.
+            The topic is below the device's own topics, unless --raw is given.
 
               $ latchkey publish door/state open
               $ latchkey publish --lines log < lines.txt
@@ -35,7 +38,7 @@ struct Publish: AsyncParsableCommand {
     @Argument(help: "The message; without it, standard input.") var message: String?
     @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
     @Flag(help: "Have the broker keep it for those who subscribe later.") var retain = false
-    @Flag(help: "Take the topic as it is, not below the device's own topics.") var raw = false
+    @Flag(help: "Use the topic unchanged, not below the device's own topics.") var raw = false
     @Flag(help: "Each line of standard input is a message.") var lines = false
     @OptionGroup var speaker: SpeakerOption
     @OptionGroup var broker: BrokerOption
@@ -44,7 +47,7 @@ struct Publish: AsyncParsableCommand {
     func validate() throws {
         guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2, not \(qos)") }
         guard broker.broker == nil || speaker.speaker == .board && !raw else {
-            throw ValidationError("--broker goes with neither --as nor --raw")
+            throw ValidationError("--broker cannot be used with --as or --raw")
         }
         guard !lines || message == nil else {
             throw ValidationError("--lines reads standard input; leave the message out")

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
-struct Send: AsyncParsableCommand {
+struct Send: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send a message in an envelope to a user, a device, a group or the application.",
@@ -25,7 +24,7 @@ struct Send: AsyncParsableCommand {
     @Option(help: "Receiver: the identifier of a group.") var group: String?
     @Flag(help: "Receiver: every client of this application.") var application = false
     @Option(help: ArgumentHelp("A member of the group; can be repeated.", valueName: "user")) var member: [String] = []
-    @Flag(help: "To each member that the gateway's directory has of the group, which is given by its name there.")
+    @Flag(help: "Send to each member that the gateway's directory lists for the group, given by its name there.")
     var eachMember = false
     @Flag(help: "Reach the user in any application, not in this one.") var acrossApplications = false
     @Option(help: "Topic below the receiver's own; the receiver's identifier unless given.") var topic: String?
@@ -33,7 +32,7 @@ struct Send: AsyncParsableCommand {
     @Option(help: "Send this file.") var file: String?
     @Option(help: "Quality of service: 0, 1 or 2, which is sent as 1.") var qos = 2
     @Flag(help: "Have the broker keep it for those who subscribe later.") var retain = false
-    @Option(name: .customLong("from"), help: "As whom the envelope names the sender: device, user or application.")
+    @Option(name: .customLong("from"), help: "Sender in the envelope: device, user or application.")
     var sender: SenderType?
     @Option(help: ArgumentHelp("Name this group as the sender.", valueName: "group")) var fromGroup: String?
     @OptionGroup var speaker: SpeakerOption
@@ -44,19 +43,19 @@ struct Send: AsyncParsableCommand {
         guard [user != nil, device != nil, group != nil, application].count(where: \.self) == 1 else {
             throw ValidationError("give one receiver: --user, --device, --group or --application")
         }
-        guard member.isEmpty || group != nil else { throw ValidationError("--member goes with --group") }
+        guard member.isEmpty || group != nil else { throw ValidationError("--member requires --group") }
         guard !eachMember || group != nil && member.isEmpty else {
-            throw ValidationError("--each-member goes with --group, and without --member")
+            throw ValidationError("--each-member requires --group and cannot be used with --member")
         }
         guard !acrossApplications || user != nil else {
-            throw ValidationError("--across-applications goes with --user")
+            throw ValidationError("--across-applications requires --user")
         }
         guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2, not \(qos)") }
         guard message == nil || file == nil else { throw ValidationError("give the message or --file, not both") }
         guard sender == nil || fromGroup == nil else { throw ValidationError("give one of --from and --from-group") }
     }
 
-    func run() async throws {
+    func request() async throws -> RouteRequest {
         let payload: [UInt8] =
             if let message {
                 Array(message.utf8)
@@ -66,25 +65,25 @@ struct Send: AsyncParsableCommand {
                 try Input.typed("the message", limit: Input.payloadLimit)
             }
         let type = contentType ?? file.map(FileType.contentType(ofFile:)) ?? "text/plain"
-        var body: [String: JSON] = [
-            "contentType": .string(type), "payload": .string(Base64.encode(payload)), "encoding": "base64",
-            "qos": .integer(Int64(qos)), "retain": .bool(retain),
-        ]
-        body["user"] = user.map(JSON.string)
-        body["device"] = device.map(JSON.string)
         let known = eachMember ? try await GroupMembers(of: group ?? "", by: options.client) : nil
-        body["group"] = (known?.group ?? group).map(JSON.string)
-        body["topic"] = topic.map(JSON.string)
-        if application { body["application"] = true }
-        if acrossApplications { body["acrossApplications"] = true }
         let members = known?.users ?? member
-        if !members.isEmpty { body["members"] = .array(members.map(JSON.string)) }
-        body["sender"] = fromGroup == nil ? sender.map { .string($0.rawValue) } : "group"
-        body["senderGroup"] = fromGroup.map(JSON.string)
-        options.show(try await options.client.post("\(speaker.path)/send", .object(body))) { answer in
-            let count = answer["count"]?.integer ?? 1
-            let id = answer["id"]?.integer ?? 0
-            return count > 1 ? "accepted as messages \(id) to \(id + count - 1)" : "accepted as message \(id)"
-        }
+        return .post(
+            speaker.route("send"),
+            [
+                "contentType": .string(type), "payload": .string(Base64.encode(payload)), "encoding": "base64",
+                "qos": .integer(Int64(qos)), "retain": .bool(retain), "user": user.map(JSON.string),
+                "device": device.map(JSON.string), "group": (known?.group ?? group).map(JSON.string),
+                "topic": topic.map(JSON.string), "application": application ? true : nil,
+                "acrossApplications": acrossApplications ? true : nil,
+                "members": members.isEmpty ? nil : .array(members.map(JSON.string)),
+                "sender": fromGroup == nil ? sender.map { .string($0.rawValue) } : "group",
+                "senderGroup": fromGroup.map(JSON.string),
+            ])
+    }
+
+    func text(of answer: JSON) -> String {
+        let count = answer["count"]?.integer ?? 1
+        let id = answer["id"]?.integer ?? 0
+        return count > 1 ? "accepted as messages \(id) to \(id + count - 1)" : "accepted as message \(id)"
     }
 }

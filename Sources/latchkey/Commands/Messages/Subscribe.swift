@@ -30,7 +30,7 @@ struct Subscribe: AsyncParsableCommand {
     @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String?
     @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
     @Option(help: ArgumentHelp("Stop after N messages.", valueName: "n")) var count: Int?
-    @Flag(help: "Take the filter as it is, not below the device's own topics; show whole topics and senders.") var raw =
+    @Flag(help: "Use the filter unchanged, not below the device's own topics; show whole topics and senders.") var raw =
         false
     @Option(help: ArgumentHelp("Print payloads alone: line, nul or length.", valueName: "framing")) var payload: String?
     @Option(help: ArgumentHelp("Save each message to a file in this directory.", valueName: "directory"))
@@ -47,7 +47,7 @@ struct Subscribe: AsyncParsableCommand {
         }
         guard payload == nil || !options.json else { throw ValidationError("give one of --payload and --json") }
         guard broker.broker == nil || speaker.speaker == .board && !raw else {
-            throw ValidationError("--broker goes with neither --as nor --raw")
+            throw ValidationError("--broker cannot be used with --as or --raw")
         }
         guard payload == nil || save == nil else { throw ValidationError("give one of --payload and --save") }
     }

@@ -11,12 +11,7 @@ struct Completions: ParsableCommand {
     @Argument(help: "The shell to complete in.") var shell: Shell
 
     func run() {
-        let shell: CompletionShell =
-            switch self.shell {
-            case .bash: .bash
-            case .zsh: .zsh
-            case .fish: .fish
-            }
+        guard let shell = CompletionShell(rawValue: shell.rawValue) else { return }
         Terminal.line(Latchkey.completionScript(for: shell))
     }
 }

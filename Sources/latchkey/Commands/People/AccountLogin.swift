@@ -51,7 +51,7 @@ struct AccountLogin {
     private func logInByPassword() async throws {
         let name = try user ?? Self.askedName()
         let isTyped = !readsPassword && Terminal.inputIsTerminal
-        let password = isTyped ? try Self.typedPassword(of: name) : try Self.givenPassword()
+        let password = isTyped ? try Self.typedPassword(of: name) : try SecretAnswer.line()
         let answer = try await options.client.post(
             account.path("login"), scopeMember(["userName": .string(name), "password": .string(password)]),
             timeout: .seconds(90))
@@ -65,10 +65,6 @@ struct AccountLogin {
 
     private static func typedPassword(of name: String) throws -> String {
         try Input.withoutEcho("Password of \(Terminal.standardError.shown(name)): ")
-    }
-
-    private static func givenPassword() throws -> String {
-        try Input.firstLine(of: Input.standardInput(limit: 4096))
     }
 
     private func logInByAssertion() async throws {

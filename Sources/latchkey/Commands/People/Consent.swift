@@ -2,37 +2,33 @@ import ArgumentParser
 import Groundwork
 import LocalAPI
 
-struct Consent: AsyncParsableCommand {
+struct Consent: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "consent",
-        abstract: "Show which devices ask to be let in, and answer.",
+        abstract: "List devices that ask to be let in, and answer them.",
         subcommands: [List.self, Grant.self, Refuse.self, Ask.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List pending requests.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute(
+        "List pending requests.", "proximity/consents", member: "consents", orElse: "no pending requests")
 
-        func run() async throws {
-            options.show(
-                try await options.client.get("/v1/proximity/consents"), each: "consents", orElse: "no pending requests",
-                Consent.line)
-        }
-    }
-
-    struct Grant: AsyncParsableCommand {
+    struct Grant: RouteCommand {
         static let configuration = CommandConfiguration(commandName: "grant", abstract: "Let a device in.")
         @Argument(help: "The question's number.") var number: Int
         @OptionGroup var options: ClientOptions
 
-        func run() async throws { try await Consent.answer(number, true, options) }
+        func request() -> RouteRequest { .post("proximity/consents/\(number)", ["grant": true]) }
+
+        func text(of answer: JSON) -> String { "granted" }
     }
 
-    struct Refuse: AsyncParsableCommand {
+    struct Refuse: RouteCommand {
         static let configuration = CommandConfiguration(commandName: "refuse", abstract: "Refuse a device.")
         @Argument(help: "The question's number.") var number: Int
         @OptionGroup var options: ClientOptions
 
-        func run() async throws { try await Consent.answer(number, false, options) }
+        func request() -> RouteRequest { .post("proximity/consents/\(number)", ["grant": false]) }
+
+        func text(of answer: JSON) -> String { "refused" }
     }
 
     struct Ask: AsyncParsableCommand {
@@ -60,11 +56,13 @@ struct Consent: AsyncParsableCommand {
         private func ask(_ question: JSON) async throws -> Bool {
             guard let id = question["id"]?.integer else { return true }
             Input.dropTyped()
-            let text = "\(Consent.line(question))  Let it in? [y/N]"
+            let text = "\(Consent.describe(question))  Let it in? [y/N]"
             options.json ? Terminal.error(text) : Terminal.line(text)
             guard let answer = readLine() else { return false }
             do {
-                try await Consent.answer(Int(id), ["y", "yes"].contains(answer.lowercased()), options)
+                let isGranted = ["y", "yes"].contains(answer.lowercased())
+                let result = try await options.send(.post("proximity/consents/\(id)", ["grant": .bool(isGranted)]))
+                options.show(result) { _ in isGranted ? "granted" : "refused" }
             } catch LocalAPIError.remote(_, let explanation) where explanation.kind == .notFound {
                 Terminal.error("latchkey: \(explanation.message)")
             }
@@ -72,14 +70,9 @@ struct Consent: AsyncParsableCommand {
         }
     }
 
-    private static func line(_ question: JSON) -> String {
+    static func describe(_ question: JSON) -> String {
         let name = question["name"]?.string.map { "“\($0)”" } ?? "a device without a name"
         let address = question["address"]?.string ?? "by QR code"
         return Terminal.standardOutput.shown("\(question["id"]?.integer ?? 0)  \(name)  \(address)")
-    }
-
-    private static func answer(_ number: Int, _ grant: Bool, _ options: ClientOptions) async throws {
-        let answer = try await options.client.post("/v1/proximity/consents/\(number)", ["grant": .bool(grant)])
-        options.show(answer) { _ in grant ? "granted" : "refused" }
     }
 }

@@ -5,10 +5,10 @@ import LocalAPI
 struct Lock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
-        abstract: "Lock the session of the user who is logged in, by a passcode.",
+        abstract: "Lock the logged-in user's session with a passcode.",
         discussion: """
             The user's tokens are revoked, and the session is sealed: until it is unlocked, nothing works in the \
-            user's name, and nobody logs in or out. The board's own work goes on. The passcode is asked for twice \
+            user's name, and no user can log in or out. The board's own work goes on. The passcode is asked for twice \
             without echo; it can be given elsewhere too, with 'latchkey prompts'. Where standard input is not a \
             terminal, or with '--passcode-stdin', its first line is the passcode. '--remove' gives up a locked \
             session: the user has to log in again.
@@ -22,7 +22,7 @@ struct Lock: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
-        guard !remove || !passcodeStdin else { throw ValidationError("--passcode-stdin does not go with --remove") }
+        guard !remove || !passcodeStdin else { throw ValidationError("--passcode-stdin cannot be used with --remove") }
     }
 
     func run() async throws {
@@ -33,7 +33,7 @@ struct Lock: AsyncParsableCommand {
                 answer["changed"]?.bool == true ? "the locked session is given up; log in again" : "nothing is locked"
             }
         }
-        let asking = LockPasscode(client: options.client, isGiven: passcodeStdin)
+        let asking = SecretAnswer(client: options.client, member: "passcode", isGiven: passcodeStdin)
         let answer = try await asking.post(account.path("session/lock", by: options.client), endingWith: "locked")
         options.show(answer) { answer in
             let name = Terminal.standardOutput.shown(answer["userName"]?.string ?? "a user without a name")
@@ -46,38 +46,23 @@ struct Lock: AsyncParsableCommand {
 struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock",
-        abstract: "Unlock the user's session by its passcode.",
+        abstract: "Unlock the user's session with its passcode.",
         discussion: """
             The passcode is asked for without echo; it can be given elsewhere too, with 'latchkey prompts'. Where \
             standard input is not a terminal, or with '--passcode-stdin', its first line is the passcode. If \
             needs_button is set in [lock], a press of the board's button is needed too. After too many wrong \
-            passcodes, or when the session has ended meanwhile, the user has to log in again.
+            passcodes, or if the session has ended in the meantime, the user has to log in again.
             """)
     @Flag(help: "Read the passcode from standard input.") var passcodeStdin = false
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let asking = LockPasscode(client: options.client, isGiven: passcodeStdin)
+        let asking = SecretAnswer(client: options.client, member: "passcode", isGiven: passcodeStdin)
         let answer = try await asking.post(account.path("session/unlock", by: options.client), endingWith: "unlocked")
         options.show(answer) { answer in
             guard answer["changed"]?.bool == true else { return "nothing is locked" }
             return "unlocked; \(Terminal.standardOutput.shown(answer["userName"]?.string ?? "the user")) is logged in"
         }
-    }
-}
-
-/// Passes a passcode to the daemon: from standard input, or by prompts.
-private struct LockPasscode {
-    let client: LocalClient
-    /// Whether standard input has it, even if it is a terminal.
-    let isGiven: Bool
-
-    func post(_ path: String, endingWith end: String) async throws -> JSON {
-        if !isGiven, Terminal.inputIsTerminal {
-            return try await PromptedLogin(client: client, path: path + "/prompted", body: [:], end: end).run()
-        }
-        let passcode = try Input.firstLine(of: Input.standardInput(limit: 4096))
-        return try await client.post(path, ["passcode": .string(passcode)], timeout: .seconds(180))
     }
 }

@@ -17,8 +17,8 @@ struct Login: AsyncParsableCommand {
 
             At an account of an OAuth server, '--account NAME' alone does it: the account has its grant. A code to be \
             entered elsewhere is shown with a QR code. For a browser of this machine the command waits at a port of \
-            its own, which it adds to a redirect URI without one; '--no-listen' leaves that as it is, for servers that \
-            compare it to the letter.
+            its own, which it adds to a redirect URI without one; '--no-listen' leaves the URI unchanged, for servers \
+            that require an exact match.
 
               $ latchkey login --user alice
               $ latchkey login --provider google
@@ -32,17 +32,17 @@ struct Login: AsyncParsableCommand {
     @Flag(help: "Log in by a device nearby, over Bluetooth.") var ble = false
     @Flag(help: "Log in by a QR code that another device scans.") var qr = false
     @Flag(help: "Log in with a browser, here or on another machine, by authorization code.") var browser = false
-    @Option(help: ArgumentHelp("In a browser, by this provider of the gateway.", valueName: "name")) var provider:
-        String?
-    @Flag(help: "In a browser, by the gateway's own login page.") var page = false
-    @Flag(help: "In the browser of a phone, which scans the address.") var phone = false
-    @Flag(help: "Do not wait for a browser of this machine; somebody enters the address that it leads to.")
+    @Option(help: ArgumentHelp("Log in with a browser, by this provider of the gateway.", valueName: "name"))
+    var provider: String?
+    @Flag(help: "Log in with a browser, by the gateway's own login page.") var page = false
+    @Flag(help: "Log in with the browser of a phone, which scans the address.") var phone = false
+    @Flag(help: "Do not listen for the redirect; paste the final address instead.")
     var noListen = false
     @Flag(help: "List the gateway's providers.") var providers = false
     @Flag(help: "Log in by an authorization code that standard input gives; its verifier is the second line.")
     var code = false
     @Option(
-        help: ArgumentHelp("That the code was requested with, if not the configured one.", valueName: "uri"))
+        help: ArgumentHelp("Redirect URI of the code's request, if not the configured one.", valueName: "uri"))
     var redirectURI: String?
     @Flag(help: "Log in by a JWT that standard input gives, such as an id_token.") var jwt = false
     @Option(help: ArgumentHelp("The grant type of the JWT, if it is not the standard one.", valueName: "uri"))
@@ -52,7 +52,7 @@ struct Login: AsyncParsableCommand {
         String?
     @Option(
         help: ArgumentHelp(
-            "Who has to let this board in, with --ble or --qr; when another user does, nobody is logged in.",
+            "Expected approver, with --ble or --qr; a login approved by anyone else is rejected.",
             valueName: "user"))
     var expect: String?
     @Option(
@@ -77,15 +77,15 @@ struct Login: AsyncParsableCommand {
         guard provider == nil || !page else { throw ValidationError("give one of --provider and --page") }
         guard account.account == nil || !isNearby else {
             throw ValidationError(
-                "--account does not go with --ble and --qr: devices nearby log in at the default account")
+                "--account cannot be used with --ble or --qr: devices nearby log in at the default account")
         }
         guard !noListen || isInBrowser || ways == 0 else {
-            throw ValidationError("--no-listen goes with a login in a browser")
+            throw ValidationError("--no-listen requires a login in a browser")
         }
-        guard expect == nil || ble || qr else { throw ValidationError("--expect goes with --ble and --qr") }
-        guard redirectURI == nil || code else { throw ValidationError("--redirect-uri goes with --code") }
-        guard type == nil || jwt else { throw ValidationError("--type goes with --jwt") }
-        guard picture == nil || qr || phone else { throw ValidationError("--picture goes with --qr and --phone") }
+        guard expect == nil || ble || qr else { throw ValidationError("--expect requires --ble or --qr") }
+        guard redirectURI == nil || code else { throw ValidationError("--redirect-uri requires --code") }
+        guard type == nil || jwt else { throw ValidationError("--type requires --jwt") }
+        guard picture == nil || qr || phone else { throw ValidationError("--picture requires --qr or --phone") }
         guard picture?.hasSuffix(".svg") != false || picture?.hasSuffix(".png") != false else {
             throw ValidationError("--picture is a file that ends with .svg or .png")
         }
@@ -112,7 +112,7 @@ struct Login: AsyncParsableCommand {
                 client: options.client, path: account.path("login/prompted"), body: ["userName": .string(user)])
             options.show(try await login.run(), Self.welcome)
         } else if let user {
-            let password = try Input.firstLine(of: Input.standardInput(limit: 4096))
+            let password = try SecretAnswer.line()
             try await logIn(account.path("login"), ["userName": .string(user), "password": .string(password)])
         } else if isInBrowser {
             let login = BrowserLogin(

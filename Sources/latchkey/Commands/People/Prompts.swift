@@ -1,11 +1,10 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
-struct Prompts: AsyncParsableCommand {
+struct Prompts: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "prompts",
-        abstract: "Show what the daemon asks people, and answer.",
+        abstract: "List pending prompts and answer them.",
         discussion: """
             Everything that the daemon needs a person for waits here: passwords, PINs, consent, choices. A secret is \
             asked for without echo, or read from standard input where that is not a terminal; it is never an argument.
@@ -16,18 +15,9 @@ struct Prompts: AsyncParsableCommand {
             """,
         subcommands: [List.self, Answer.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List what waits for an answer.")
-        @OptionGroup var options: ClientOptions
+    static let list = ListRoute("List the pending prompts.", "prompts", orElse: "nothing is being asked")
 
-        func run() async throws {
-            options.show(
-                try await options.client.get("/v1/prompts"), each: "prompts", orElse: "nothing is being asked",
-                \.promptLine)
-        }
-    }
-
-    struct Answer: AsyncParsableCommand {
+    struct Answer: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "answer",
             abstract: "Answer a prompt.",
@@ -36,7 +26,8 @@ struct Prompts: AsyncParsableCommand {
         @Flag(help: "Give consent.") var grant = false
         @Flag(help: "Refuse, whatever is asked.") var refuse = false
         @Option(help: ArgumentHelp("One of the choices.", valueName: "choice")) var choice: String?
-        @Option(help: ArgumentHelp("Who logs in, where a login is asked for.", valueName: "name")) var user: String?
+        @Option(help: ArgumentHelp("User name, for a prompt that asks for a login.", valueName: "name")) var user:
+            String?
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
@@ -45,16 +36,15 @@ struct Prompts: AsyncParsableCommand {
             }
         }
 
-        func run() async throws {
-            let answer = try await options.client.post("/v1/prompts/\(id)", try await answer())
-            options.show(answer) { $0["state"]?.string ?? "answered" }
-        }
+        func request() async throws -> RouteRequest { .post("prompts/\(id)", try await answer()) }
 
-        private func answer() async throws -> JSON {
+        func text(of answer: JSON) -> String { answer["state"]?.string ?? "answered" }
+
+        private func answer() async throws -> [String: JSON] {
             if grant { return ["grant": true] }
             if refuse { return ["refuse": true] }
             if let choice { return ["choice": .string(choice)] }
-            let prompt = try await options.client.get("/v1/prompts/\(id)")
+            let prompt = try await options.send(.get("prompts/\(id)"))
             switch prompt["kind"]?.string {
             case "consent": throw ValidationError("prompt \(id) asks for consent: give --grant or --refuse")
             case "choice": throw ValidationError("prompt \(id) asks for a choice: give --choice or --refuse")
@@ -81,6 +71,20 @@ struct Prompts: AsyncParsableCommand {
             return try Input.withoutEcho(question)
         }
     }
+
+    /// A line of the list.
+    static func describe(_ prompt: JSON) -> String {
+        let out = Terminal.standardOutput
+        var facts: [String] = []
+        if prompt["state"]?.string == "checking" { facts.append("being checked") }
+        if let left = prompt["attemptsLeft"]?.integer { facts.append("\(Amount.of(left, "attempt")) left") }
+        if let seconds = prompt["secondsLeft"]?.integer { facts.append("ends in \(Age(seconds: seconds))") }
+        if let choices = prompt["choices"]?.array {
+            facts.append("choices: \(choices.compactMap(\.string).joined(separator: ", "))")
+        }
+        let line = "\(prompt["id"]?.integer ?? 0)  \(prompt["kind"]?.string ?? "")  \(prompt["text"]?.string ?? "")"
+        return out.shown(line) + (facts.isEmpty ? "" : out.dim("  (\(out.shown(facts.joined(separator: ", "))))"))
+    }
 }
 
 /// A prompt of the daemon.
@@ -91,19 +95,5 @@ extension JSON {
         guard let fault = self["fault"]?.string else { return "\(text): " }
         let left = self["attemptsLeft"]?.integer.map { " (\(Amount.of($0, "attempt")) left)" } ?? ""
         return "\(Terminal.standardError.shown(fault))\(left)\n\(text): "
-    }
-
-    /// The prompt as a line of a list.
-    fileprivate var promptLine: String {
-        let out = Terminal.standardOutput
-        var facts: [String] = []
-        if self["state"]?.string == "checking" { facts.append("being checked") }
-        if let left = self["attemptsLeft"]?.integer { facts.append("\(Amount.of(left, "attempt")) left") }
-        if let seconds = self["secondsLeft"]?.integer { facts.append("ends in \(Age(seconds: seconds))") }
-        if let choices = self["choices"]?.array {
-            facts.append("choices: \(choices.compactMap(\.string).joined(separator: ", "))")
-        }
-        let line = "\(self["id"]?.integer ?? 0)  \(self["kind"]?.string ?? "")  \(self["text"]?.string ?? "")"
-        return out.shown(line) + (facts.isEmpty ? "" : out.dim("  (\(out.shown(facts.joined(separator: ", "))))"))
     }
 }

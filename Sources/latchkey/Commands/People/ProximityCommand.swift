@@ -57,7 +57,7 @@ struct ProximityCommand: AsyncParsableCommand {
         }
     }
 
-    struct Pair: AsyncParsableCommand {
+    struct Pair: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "pair",
             abstract: "Let devices nearby pair for a while, where only bonded ones may ask to be let in.",
@@ -71,13 +71,12 @@ struct ProximityCommand: AsyncParsableCommand {
             guard (1...300).contains(seconds) else { throw ValidationError("--for is 1 to 300") }
         }
 
-        func run() async throws {
-            let answer = try await options.client.post("/v1/proximity/pairing", ["seconds": .integer(Int64(seconds))])
-            options.show(answer) { _ in "devices can pair for \(seconds) s" }
-        }
+        func request() -> RouteRequest { .post("proximity/pairing", ["seconds": .integer(Int64(seconds))]) }
+
+        func text(of answer: JSON) -> String { "devices can pair for \(seconds) s" }
     }
 
-    struct Audit: AsyncParsableCommand {
+    struct Audit: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "audit", abstract: "Show who asked to be let in, and the outcome.")
         @Option(help: ArgumentHelp("Show the newest N entries.", valueName: "n")) var count = 20
@@ -87,11 +86,9 @@ struct ProximityCommand: AsyncParsableCommand {
             guard (1...1000).contains(count) else { throw ValidationError("--count is 1 to 1000") }
         }
 
-        func run() async throws {
-            options.show(
-                try await options.client.get("/v1/proximity/audit?count=\(count)"), each: "records",
-                orElse: "no requests yet", line)
-        }
+        func request() -> RouteRequest { .get("proximity/audit?count=\(count)") }
+
+        func text(of answer: JSON) -> String { answer.lines("records", orElse: "no requests yet", line) }
 
         private func line(_ record: JSON) -> String {
             let out = Terminal.standardOutput

@@ -2,10 +2,10 @@ import ArgumentParser
 import Groundwork
 import LocalAPI
 
-struct Share: AsyncParsableCommand {
+struct Share: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "share",
-        abstract: "Let devices nearby log in with the session of the user who is logged in here.",
+        abstract: "Let devices nearby log in with the session of the user logged in here.",
         discussion: """
             The board is found over Bluetooth for as long as it shares. Each device that asks needs consent: a press \
             of the board's button, or 'latchkey consent'. A long press refuses, a double press ends sharing.
@@ -38,17 +38,15 @@ struct Share: AsyncParsableCommand {
         return count * unit
     }
 
-    func run() async throws {
-        let client = options.client
-        if stop {
-            let answer = try await client.delete("/v1/proximity/sharing")
-            return options.show(answer) { _ in "no longer shared" }
-        }
-        var body: [String: JSON] = ["once": .bool(once)]
-        if let seconds { body["seconds"] = .integer(seconds) }
-        options.show(try await client.post("/v1/proximity/sharing", .object(body), timeout: .seconds(60))) { _ in
-            once ? "shared until one device was let in" : "shared for \(time ?? "10m")"
-        }
+    func request() -> RouteRequest {
+        if stop { return .delete("proximity/sharing") }
+        return .post(
+            "proximity/sharing", ["once": .bool(once), "seconds": seconds.map(JSON.integer)], timeout: .seconds(60))
+    }
+
+    func text(of answer: JSON) -> String {
+        if stop { return "no longer shared" }
+        return once ? "shared until one device was let in" : "shared for \(time ?? "10m")"
     }
 }
 
@@ -68,15 +66,15 @@ struct Authorize: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        var body: [String: JSON] = ["text": .string(text == "-" ? try Input.line() : text)]
-        if let name { body["name"] = .string(name) }
+        let text = text == "-" ? try Input.line() : text
         let announcing = Task { [client = options.client] in await Self.announceQuestion(of: client) }
         defer { announcing.cancel() }
         options.show(
-            try await options.client.post("/v1/proximity/authorizations", .object(body), timeout: .seconds(200))
-        ) { _ in
-            "the device is let in"
-        }
+            try await options.send(
+                .post(
+                    "proximity/authorizations", ["text": .string(text), "name": name.map(JSON.string)],
+                    timeout: .seconds(200)))
+        ) { _ in "the device is let in" }
     }
 
     /// Says once where to answer, as soon as consent is asked for.

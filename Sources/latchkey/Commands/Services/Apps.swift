@@ -1,6 +1,5 @@
 import ArgumentParser
 import Groundwork
-import LocalAPI
 
 struct Apps: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,25 +12,19 @@ struct Apps: AsyncParsableCommand {
             """,
         subcommands: [List.self, Icon.self, Open.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: RouteCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List the applications.")
-        @OptionGroup var account: AccountOption
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: AccountOptions
 
-        func run() async throws {
-            options.show(
-                try await LongWork.say("asking the gateway") {
-                    try await options.client.get(account.path("apps", by: options.client), timeout: .seconds(90))
-                }
-            ) { answer in
-                var table = Table("ID", "NAME", "KIND", "ADDRESS")
-                for app in answer["apps"]?.array ?? [] {
-                    let web = app["authURL"]?.string
-                    table.add(
-                        app["id"]?.string ?? "?", app["name"]?.string ?? "", web == nil ? "native" : "web",
-                        web ?? app["nativeURL"]?.string ?? "")
-                }
-                return table.text
+        func request() -> RouteRequest { .get("apps", timeout: .seconds(90), saying: "asking the gateway") }
+
+        func text(of answer: JSON) -> String {
+            Table.text(of: answer["apps"], ["ID", "NAME", "KIND", "ADDRESS"]) { app in
+                let web = app["authURL"]?.string
+                return [
+                    app["id"]?.string ?? "?", app["name"]?.string ?? "", web == nil ? "native" : "web",
+                    web ?? app["nativeURL"]?.string ?? "",
+                ]
             }
         }
     }
@@ -41,12 +34,10 @@ struct Apps: AsyncParsableCommand {
             commandName: "icon", abstract: "Write the icon of an application to a file.")
         @Argument(help: "The application's identifier.") var app: String
         @Argument(help: "The file, or - for standard output.") var file: String
-        @OptionGroup var account: AccountOption
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: AccountOptions
 
         func run() async throws {
-            let icon = try await options.client.get(
-                account.path("apps/\(app.segment)/icon", by: options.client), timeout: .seconds(90))
+            let icon = try await options.send(.get("apps/\(app.segment)/icon", timeout: .seconds(90)))
             let bytes = icon["bytes"]?.string.flatMap { Base64.decode($0) } ?? []
             if file == "-", !options.json { return Terminal.bytes(bytes) }
             if file != "-" { try Output.file(file, bytes) }
@@ -59,13 +50,11 @@ struct Apps: AsyncParsableCommand {
             commandName: "open",
             abstract: "Write the page of a web application to standard output.")
         @Argument(help: "The application's identifier.") var app: String
-        @OptionGroup var account: AccountOption
-        @OptionGroup var options: ClientOptions
+        @OptionGroup var options: AccountOptions
 
         func run() async throws {
-            let path = try await account.path("apps/\(app.segment)/open", by: options.client)
-            let page = try await options.client.post(path, [:], timeout: .seconds(90))
-            guard !options.json else { return options.show(page) { _ in "" } }
+            let page = try await options.send(.post("apps/\(app.segment)/open", timeout: .seconds(90)))
+            guard !options.json else { return Terminal.json(page) }
             if let location = page["location"]?.string {
                 return Terminal.line(Terminal.standardOutput.shown(location))
             }

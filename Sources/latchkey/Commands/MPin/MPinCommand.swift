@@ -7,8 +7,8 @@ struct MPinCommand: AsyncParsableCommand {
         commandName: "mpin",
         abstract: "Register users at an M-Pin back end, and log in with a PIN.",
         discussion: """
-            A back end is an account of this board; each has users of its own, and a user has a token here and a PIN in \
-            the head of a person. Neither is any use without the other.
+            A back end is an account of this board with its own users. A user has a token on this board and a PIN that \
+            only the person knows; one is useless without the other.
 
               $ latchkey mpin backend add door https://door.example
               $ latchkey mpin user new alice@example.com
@@ -65,14 +65,23 @@ struct MPinAccountOption: ParsableArguments {
     }
 }
 
-/// The user of a back end that a subcommand is about.
-struct MPinUserOptions: ParsableArguments {
+/// The options of a subcommand that is about one back end.
+struct MPinAccountOptions: RouteOptions {
+    @OptionGroup var account: MPinAccountOption
+    @OptionGroup var clientOptions: ClientOptions
+
+    func path(_ route: String) async throws -> String { try await account.path(route, by: client) }
+}
+
+/// The options of a subcommand that is about one user of a back end.
+struct MPinUserOptions: RouteOptions {
     @OptionGroup var account: MPinAccountOption
     @Option(help: ArgumentHelp("The user; needed where there are several.", valueName: "id")) var user: String?
+    @OptionGroup var clientOptions: ClientOptions
 
     /// - Returns: the path of a route for the user.
     /// - Throws: `LocalAPIError`, ``MPinChoiceError``
-    func path(_ route: String, by client: LocalClient) async throws -> String {
+    func path(_ route: String) async throws -> String {
         let found = try await account.found(by: client)
         let users = found["users"]?.array?.compactMap { $0["user"]?.string } ?? []
         guard user != nil || users.count < 2 else { throw MPinChoiceError.user(users) }

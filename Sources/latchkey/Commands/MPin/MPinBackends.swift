@@ -5,12 +5,12 @@ import LocalAPI
 struct MPinBackends: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backend",
-        abstract: "Try, make, list and remove M-Pin back ends.",
+        abstract: "Test, add, list and remove M-Pin back ends.",
         subcommands: [Test.self, Show.self, Add.self, List.self, Remove.self], defaultSubcommand: List.self)
 
     /// What is sent with requests to a back end, and whom to trust as one.
     struct Sender: ParsableArguments {
-        @Option(help: ArgumentHelp("What the board calls itself there, where it asks.", valueName: "id"))
+        @Option(help: ArgumentHelp("Client ID of the board, if the back end requires one.", valueName: "id"))
         var clientID: String?
         @Option(help: ArgumentHelp("Sent with each request; may be repeated.", valueName: "name: value"))
         var header: [String] = []
@@ -57,63 +57,67 @@ struct MPinBackends: AsyncParsableCommand {
         }
     }
 
-    struct Test: AsyncParsableCommand {
+    struct Test: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "test",
-            abstract: "Ask whether there is a back end at a URL, or at that of an account.",
+            abstract: "Check whether there is a back end at a URL or at an account's URL.",
             discussion: "Nothing else of the agent asks a back end by itself.")
         @OptionGroup var place: Place
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
-            let isAccount = (try? AccountOption.name(place.url)) != nil
-            let answer = try await options.client.post(
-                isAccount ? "/v1/accounts/\(place.url)/mpin/test" : "/v1/mpin/test",
-                isAccount ? [:] : .object(try place.body()), timeout: .seconds(90))
-            options.show(answer) {
-                "there is an M-Pin back end at \(Terminal.standardOutput.shown($0["url"]?.string ?? "?"))"
+        func request() throws -> RouteRequest {
+            if (try? AccountOption.name(place.url)) != nil {
+                return .post("accounts/\(place.url)/mpin/test", timeout: .seconds(90))
             }
+            return .post("mpin/test", try place.body(), timeout: .seconds(90))
+        }
+
+        func text(of answer: JSON) -> String {
+            "there is an M-Pin back end at \(Terminal.standardOutput.shown(answer["url"]?.string ?? "?"))"
         }
     }
 
-    struct Show: AsyncParsableCommand {
+    struct Show: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show what the address in a scanned code says of its back end.",
+            abstract: "Show the back end that the address in a scanned code leads to.",
             discussion: "What follows a '#' is not sent: that is the code for 'latchkey mpin access-number'.")
         @Argument(help: "The address, as scanned; in quotes, because of its '#'.") var code: String
         @OptionGroup var sender: Sender
         @OptionGroup var options: ClientOptions
 
-        func run() async throws {
+        func request() throws -> RouteRequest {
             var body = try sender.body()
             body["code"] = .string(code)
-            let answer = try await options.client.post("/v1/mpin/service", .object(body), timeout: .seconds(90))
-            options.show(answer) { answer in
-                let out = Terminal.standardOutput
-                var fields = Fields()
-                for name in ["name", "url", "prefix"] { fields.add(name, answer[name]?.string.map(out.shown)) }
-                fields.add("logo", answer["logoURL"]?.string.map(out.shown))
-                let next = "make it an account: latchkey mpin backend add NAME URL --prefix PREFIX"
-                return fields.text + "\n" + out.dim(next)
-            }
+            return .post("mpin/service", body, timeout: .seconds(90))
+        }
+
+        func text(of answer: JSON) -> String {
+            let out = Terminal.standardOutput
+            var fields = Fields()
+            for name in ["name", "url", "prefix"] { fields.add(name, answer[name]?.string.map(out.shown)) }
+            fields.add("logo", answer["logoURL"]?.string.map(out.shown))
+            let next = "make it an account: latchkey mpin backend add NAME URL --prefix PREFIX"
+            return fields.text + "\n" + out.dim(next)
         }
     }
 
-    struct Add: AsyncParsableCommand {
+    struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Make an account at a back end, which has to answer.")
+            abstract: "Add an account at a back end, which must answer.")
         @Argument(help: "The name of the account.") var name: String
         @OptionGroup var place: Place
         @OptionGroup var options: ClientOptions
 
         func validate() throws { _ = try AccountOption.name(name) }
 
-        func run() async throws {
-            let answer = try await options.client.post(
-                "/v1/accounts/\(name)/mpin", .object(try place.body()), timeout: .seconds(90))
-            options.show(answer) { _ in "\(name) is an account at an M-Pin back end; next: latchkey mpin user new ID" }
+        func request() throws -> RouteRequest {
+            .post("accounts/\(name)/mpin", try place.body(), timeout: .seconds(90))
+        }
+
+        func text(of answer: JSON) -> String {
+            "\(name) is an account at an M-Pin back end; next: latchkey mpin user new ID"
         }
     }
 
@@ -124,17 +128,21 @@ struct MPinBackends: AsyncParsableCommand {
 
         func run() async throws {
             let all = try await MPinAccountOption.all(of: options.client)
-            options.show(["accounts": .array(all)], each: "accounts", orElse: "there is no M-Pin back end") { account in
-                let out = Terminal.standardOutput
-                let head = "\(account["name"]?.string ?? "?")  \(out.shown(account["backend"]?["url"]?.string ?? "?"))"
-                let fault = account["lastError"]?["message"]?.string.map { out.red("  unusable: \(out.shown($0))") }
-                let users = (account["users"]?.array ?? []).map { "  " + MPinCommand.describe($0) }
-                return ([head + (fault ?? "")] + users).joined(separator: "\n")
+            options.show(["accounts": .array(all)]) {
+                $0.lines("accounts", orElse: "there is no M-Pin back end", Self.describe)
             }
+        }
+
+        private static func describe(_ account: JSON) -> String {
+            let out = Terminal.standardOutput
+            let head = "\(account["name"]?.string ?? "?")  \(out.shown(account["backend"]?["url"]?.string ?? "?"))"
+            let fault = account["lastError"]?["message"]?.string.map { out.red("  unusable: \(out.shown($0))") }
+            let users = (account["users"]?.array ?? []).map { "  " + MPinCommand.describe($0) }
+            return ([head + (fault ?? "")] + users).joined(separator: "\n")
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Remove a back end with all its users, whose tokens are erased.")
@@ -144,14 +152,16 @@ struct MPinBackends: AsyncParsableCommand {
 
         func validate() throws { _ = try AccountOption.name(name) }
 
-        func run() async throws {
-            let account = try await options.client.get("/v1/accounts/\(name)")
+        func confirm() async throws {
+            let account = try await options.send(.get("accounts/\(name)"))
             guard account["kind"]?.string == "mpin" else { throw ValidationError("\(name) is not an M-Pin back end") }
             let count = Int64(account["users"]?.array?.count ?? 0)
             try Confirmation.ask(
                 "this erases the account \(name) and \(Amount.of(count, "user"))", isGiven: yes || count == 0)
-            let answer = try await options.client.delete("/v1/accounts/\(name)")
-            options.show(answer) { "removed the account \($0["removed"]?.string ?? "")" }
         }
+
+        func request() -> RouteRequest { .delete("accounts/\(name)") }
+
+        func text(of answer: JSON) -> String { "removed the account \(answer["removed"]?.string ?? "")" }
     }
 }

@@ -2,37 +2,14 @@ import ArgumentParser
 import Groundwork
 import LocalAPI
 
-/// Passes a PIN to the daemon: from standard input, or by prompts.
-struct MPinAnswer {
-    let client: LocalClient
-    /// Whether standard input has it, even if it is a terminal.
-    let isGiven: Bool
-
-    func post(_ path: String, _ body: [String: JSON], endingWith end: String) async throws -> JSON {
-        if !isGiven, Terminal.inputIsTerminal {
-            return try await PromptedLogin(client: client, path: path + "/prompted", body: .object(body), end: end)
-                .run()
-        }
-        let pin = JSON.string(try Self.line())
-        return try await client.post(
-            path, .object(body.merging(["pin": pin]) { own, _ in own }), timeout: .seconds(180))
-    }
-
-    static func line() throws -> String {
-        Input.expectSecret()
-        return try Input.firstLine(of: Input.standardInput(limit: 4096))
-    }
-}
-
 /// What the ways to log in have in common.
 struct MPinLoginOptions: ParsableArguments {
     @Flag(help: "Read the PIN from standard input, its first line.") var pinStdin = false
-    @OptionGroup var user: MPinUserOptions
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: MPinUserOptions
 
     func run(_ body: [String: JSON], _ describe: (JSON) -> String) async throws {
-        let path = try await user.path("login", by: options.client)
-        let answer = try await MPinAnswer(client: options.client, isGiven: pinStdin)
+        let path = try await options.path("login")
+        let answer = try await SecretAnswer(client: options.client, member: "pin", isGiven: pinStdin)
             .post(path, body, endingWith: "logged-in")
         options.show(answer, describe)
     }
@@ -47,8 +24,8 @@ struct MPinLogin: AsyncParsableCommand {
         commandName: "login",
         abstract: "Log in with the PIN.",
         discussion: """
-            Ends with status 76 when the PIN is wrong. After a few wrong ones in a row, of which the back end keeps \
-            count, the user is blocked and has to be registered again. '--json' prints what the back end's application \
+            Ends with status 76 when the PIN is wrong. The back end counts wrong PINs in a row; after a \
+            few, the user is blocked and has to be registered again. '--json' prints what the back end's application \
             answered.
             """)
     @OptionGroup var common: MPinLoginOptions
@@ -74,7 +51,7 @@ struct MPinAccessNumber: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "access-number",
         abstract: "Log in a browser that shows an access number, or whose code was scanned.",
-        discussion: "The number's check digit is verified before anything is asked. A code of 32 characters goes too.")
+        discussion: "A number's check digit is verified before anything is asked. A code has 32 characters.")
     @Argument(help: "The number or code that the browser shows.") var number: String
     @OptionGroup var common: MPinLoginOptions
 
@@ -93,38 +70,38 @@ struct MPinMFA: AsyncParsableCommand {
     }
 }
 
-struct MPinSession: AsyncParsableCommand {
+struct MPinSession: RouteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "session", abstract: "Show what a code that a browser shows is for.")
+        commandName: "session", abstract: "Show which login a browser's code belongs to.")
     @Argument(help: "The code, as scanned.") var code: String
-    @OptionGroup var account: MPinAccountOption
-    @OptionGroup var options: ClientOptions
+    @OptionGroup var options: MPinAccountOptions
 
-    func run() async throws {
-        let path = try await account.path("session", by: options.client)
-        let answer = try await options.client.post(path, ["accessCode": .string(code)], timeout: .seconds(90))
-        options.show(answer) { answer in
-            let out = Terminal.standardOutput
-            var fields = Fields()
-            fields.add("application", answer["appName"]?.string.map(out.shown))
-            fields.add("logo", answer["appLogoURL"]?.string.map(out.shown))
-            fields.add("user", answer["prerollID"]?.string.map(out.shown))
-            return fields.text.isEmpty ? "the back end says nothing of it" : fields.text
-        }
+    func request() -> RouteRequest { .post("session", ["accessCode": .string(code)], timeout: .seconds(90)) }
+
+    func text(of answer: JSON) -> String {
+        let out = Terminal.standardOutput
+        var fields = Fields()
+        fields.add("application", answer["appName"]?.string.map(out.shown))
+        fields.add("logo", answer["appLogoURL"]?.string.map(out.shown))
+        fields.add("user", answer["prerollID"]?.string.map(out.shown))
+        return fields.text.isEmpty ? "the back end reports nothing about it" : fields.text
     }
 }
 
-struct MPinLogout: AsyncParsableCommand {
+struct MPinLogout: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout", abstract: "End the session of a browser that was logged in from here.",
-        discussion: "Ends with status 1 when there is none that the back end lets end from here.")
-    @OptionGroup var user: MPinUserOptions
-    @OptionGroup var options: ClientOptions
+        discussion: "Ends with status 1 if there is none that can be ended from here.")
+    @OptionGroup var options: MPinUserOptions
 
     func run() async throws {
-        let path = try await user.path("logout", by: options.client)
-        let answer = try await options.client.post(path, [:], timeout: .seconds(90))
-        options.show(answer) { $0["loggedOut"]?.bool == true ? "logged out" : "there is no session to end" }
+        let answer = try await sendAndShow()
         guard answer["loggedOut"]?.bool == true else { throw ExitCode(1) }
+    }
+
+    func request() -> RouteRequest { .post("logout", timeout: .seconds(90)) }
+
+    func text(of answer: JSON) -> String {
+        answer["loggedOut"]?.bool == true ? "logged out" : "there is no session to end"
     }
 }
