@@ -2,6 +2,7 @@ import Bluetooth
 import Board
 import Connectivity
 import Cryptography
+import Directories
 import Gateway
 import GatewayServices
 public import Groundwork
@@ -23,6 +24,7 @@ public struct Catalogue: Sendable {
         ConfigurationError.self, SettingsEditError.self,
         CryptographyError.self, CurveError.self,
         GatewayChoiceError.self, GatewayError.self, MultiFactorError.self, ItemError.self, ServiceError.self,
+        DirectoryError.self,
         HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, NetworkError.self,
         OAuthAccountError.self, PromptError.self, ProximityError.self, SessionLockError.self,
         GrantError.self, ProxyError.self,
