@@ -49,7 +49,8 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let parsers: [Target.Dependency] = [
-    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices", "Messaging",
+    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
+    "Directories", "Messaging",
     "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "MPin", "Agent", "AgentCore",
 ]
 
@@ -111,7 +112,8 @@ let package = Package(
         room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
         room("OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
         room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
-        room("GatewayServices", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway"]),
+        room("Directories", ["Groundwork", "HTTPClient"]),
+        room("GatewayServices", ["Groundwork", "Cryptography", "HTTPClient", "Directories", "Vault", "Gateway"]),
         room("OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
         room("MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto", "CReadHook"]),
@@ -143,6 +145,7 @@ let package = Package(
             [
                 "AgentCore", "AgentMPin", "AgentOAuthServers",
                 "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
+                "Directories",
                 "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
                 "Settings", logging,
                 signals,
@@ -188,9 +191,13 @@ let package = Package(
             exclude: ["server.py"]),
         tests(
             of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab", "TestSupport"]),
+        tests(of: "Directories", ["Groundwork", "HTTPClient"]),
         tests(
             of: "GatewayServices",
-            ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway", "GatewayLab", "TestSupport"],
+            [
+                "Groundwork", "Cryptography", "HTTPClient", "Directories", "Vault", "Gateway", "GatewayLab",
+                "TestSupport",
+            ],
             exclude: ["prepare", "requirements.txt", "scim_server.py", "check_lab.py", "test_lab.py"]),
         tests(
             of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab", "TestSupport"],

@@ -95,8 +95,8 @@ static inline int latchkey_means_unsupported(unsigned long error) { return ERR_G
 static inline int latchkey_context_slot(CRYPTO_EX_free *free) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free);
 }
-static inline int latchkey_context_require_tls12(SSL_CTX *context) {
-    return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 && SSL_CTX_set_max_proto_version(context, 0) == 1;
+static inline int latchkey_context_require_tls(SSL_CTX *context, int version) {
+    return SSL_CTX_set_min_proto_version(context, version) == 1 && SSL_CTX_set_max_proto_version(context, 0) == 1;
 }
 static inline void latchkey_context_turn_sessions_off(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);

@@ -1,3 +1,4 @@
+public import Directories
 import Gateway
 import HTTPClient
 
@@ -14,7 +15,7 @@ public struct GatewayServices: Sendable {
         let configuration = session.configuration
         client = ServiceClient(of: session)
         storagePath = configuration.path(of: .storage)
-        directory = Directory(client: client, base: configuration.path(of: .scim))
+        directory = Directory(server: client, base: configuration.path(of: .scim))
         devices = DeviceServices(
             client: client, listPath: configuration.path(of: .deviceList),
             metadataPath: configuration.path(of: .deviceMetadata))

@@ -1,3 +1,4 @@
+public import Directories
 import Gateway
 import Groundwork
 public import HTTPClient
@@ -21,31 +22,27 @@ public struct ServiceRequest: Sendable, Equatable {
 }
 
 /// What a service was asked to do, for error messages.
-public enum ServiceOperation: String, Sendable, Equatable, CaseIterable {
-    case readUsers = "read users"
-    case readGroups = "read groups"
-    case createGroup = "create the group"
-    case changeGroup = "change the group"
-    case deleteGroup = "delete the group"
-    case readSchema = "read the schema"
-    case listDevices = "list the devices"
-    case readMetadata = "read the metadata of the device"
-    case setMetadata = "set the metadata of the device"
-    case deleteMetadata = "delete the metadata of the device"
-    case listItems = "list what is stored at the gateway"
-    case readItem = "read what is stored at the gateway"
-    case saveItem = "store at the gateway"
-    case deleteItem = "delete what is stored at the gateway"
-    case listApps = "list the enterprise applications"
-    case fetchIcon = "fetch the icon"
-    case openApp = "open the application"
+public struct ServiceOperation: Sendable, Equatable {
+    let text: String
+
+    static let listDevices = Self(text: "list the devices")
+    static let readMetadata = Self(text: "read the metadata of the device")
+    static let setMetadata = Self(text: "set the metadata of the device")
+    static let deleteMetadata = Self(text: "delete the metadata of the device")
+    static let listItems = Self(text: "list what is stored at the gateway")
+    static let readItem = Self(text: "read what is stored at the gateway")
+    static let saveItem = Self(text: "store at the gateway")
+    static let deleteItem = Self(text: "delete what is stored at the gateway")
+    static let listApps = Self(text: "list the enterprise applications")
+    static let fetchIcon = Self(text: "fetch the icon")
+    static let openApp = Self(text: "open the application")
 }
 
 /// Sends requests to services and reads their answers within bounds.
 public struct ServiceClient: Sendable {
     public typealias Send = @Sendable (ServiceRequest) async throws -> HTTPResponse
 
-    /// The largest answer that is read as JSON, in bytes: 4 MiB, for lists of users with pictures.
+    /// The largest answer that is read as JSON, in bytes: 4 MiB.
     static let answerLimit = 4 << 20
 
     private let send: Send
@@ -88,12 +85,14 @@ public struct ServiceClient: Sendable {
     }
 }
 
-/// `name=value` pairs of a query, in order.
-struct Query {
-    private(set) var text = ""
+extension ServiceClient: DirectoryServer {
+    public func send(
+        _ method: String, _ path: String, headers: HTTPHeaders, body: [UInt8]?
+    ) async throws -> HTTPResponse {
+        try await send(ServiceRequest(method, path, headers: headers, body: body))
+    }
 
-    /// - Parameter isEncoded: whether the value is percent-encoded already.
-    mutating func add(_ name: String, _ value: String, isEncoded: Bool = false) {
-        text += (text.isEmpty ? "?" : "&") + name + "=" + (isEncoded ? value : PercentEncoding.encode(value))
+    public func refusal(of response: HTTPResponse, _ operation: DirectoryOperation) -> any Error {
+        ServiceError(response, ServiceOperation(text: operation.rawValue))
     }
 }

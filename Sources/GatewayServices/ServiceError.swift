@@ -1,7 +1,7 @@
 public import Groundwork
 import HTTPClient
 
-/// Errors of the gateway's services: users and groups, devices, enterprise applications.
+/// Errors of the gateway's services: refusals of its directory, devices, enterprise applications.
 public enum ServiceError: Explained, Equatable {
     /// The service's refusal of a request.
     public struct Reply: Sendable, Equatable {
@@ -18,13 +18,6 @@ public enum ServiceError: Explained, Equatable {
     /// HTTP 409 or 412.
     case conflict(ServiceOperation, Reply)
     case answerInvalid(ServiceOperation, reason: String)
-    case filterInvalid(reason: String)
-    case queryInvalid(reason: String)
-    case userUnknown(name: String)
-    case groupUnknown(name: String)
-    /// The group has no such member.
-    case memberUnknown(name: String, group: String)
-    case photoAbsent(user: String)
     /// The device has as many attributes as the gateway allows (x-ca-err 1016155).
     case metadataFull(status: Int)
     case metadataInvalid(reason: String)
@@ -65,30 +58,8 @@ public enum ServiceError: Explained, Equatable {
         case .answerInvalid(let operation, let reason):
             Explanation(
                 "services.answer-invalid", .invalidAnswer,
-                "cannot \(operation.rawValue): the service's answer is not valid: \(reason)",
+                "cannot \(operation.text): the service's answer is not valid: \(reason)",
                 remedy: "report it to the gateway's administrator", gateway: .local(100_407))
-        case .filterInvalid(let reason):
-            Explanation(
-                "services.filter-invalid", .invalidInput, "the filter is not valid: \(reason)",
-                remedy: #"write it as in: userName sw "a" and active eq true"#, gateway: .local(100_206))
-        case .queryInvalid(let reason):
-            Explanation(
-                "services.query-invalid", .invalidInput, "this cannot be asked for: \(reason)",
-                gateway: .local(100_205))
-        case .userUnknown(let name):
-            Explanation(
-                "services.user-unknown", .notFound, "the gateway has no user \(name)",
-                remedy: "list the users: latchkey users list", gateway: .local(130_003))
-        case .groupUnknown(let name):
-            Explanation(
-                "services.group-unknown", .notFound, "the gateway has no group \(name)",
-                remedy: "list the groups: latchkey groups list")
-        case .memberUnknown(let name, let group):
-            Explanation(
-                "services.member-unknown", .notFound, "\(name) is not a member of the group \(group)",
-                remedy: "list its members: latchkey groups show")
-        case .photoAbsent(let user):
-            Explanation("services.photo-absent", .notFound, "the user \(user) has no picture")
         case .metadataFull(let status):
             Explanation(
                 "services.metadata-full", .full, "the gateway stores no more metadata for this device",
@@ -128,10 +99,8 @@ public enum ServiceError: Explained, Equatable {
     }
 
     public static let examples: [ServiceError] = [
-        .refused(.readUsers, .example(403)), .absent(.readUsers, .example(404)),
-        .conflict(.createGroup, .example(409)), .answerInvalid(.readUsers, reason: "REASON"),
-        .filterInvalid(reason: "REASON"), .queryInvalid(reason: "REASON"), .userUnknown(name: "NAME"),
-        .groupUnknown(name: "NAME"), .memberUnknown(name: "NAME", group: "GROUP"), .photoAbsent(user: "NAME"),
+        .refused(.listDevices, .example(403)), .absent(.listDevices, .example(404)),
+        .conflict(.saveItem, .example(409)), .answerInvalid(.listDevices, reason: "REASON"),
         .metadataFull(status: 400), .metadataInvalid(reason: "REASON"), .appUnknown(id: "ID"),
         .appAddressForeign(id: "ID"), .appWithoutAddress(id: "ID"), .appNative(id: "ID", url: "URL"),
         .appsInvalid(reason: "REASON"), .iconAbsent(id: "ID"),
@@ -158,7 +127,7 @@ extension ServiceError.Reply {
 
     fileprivate func sentence(_ operation: ServiceOperation, _ what: String) -> String {
         let number = caError.map { ", x-ca-err \($0)" } ?? ""
-        return "cannot \(operation.rawValue): \(what) (HTTP \(status)\(number)\(text.map { ": \($0)" } ?? ""))"
+        return "cannot \(operation.text): \(what) (HTTP \(status)\(number)\(text.map { ": \($0)" } ?? ""))"
     }
 
     fileprivate var numbers: GatewayNumbers {

@@ -35,7 +35,7 @@ struct NamedBrokerSettingsTests {
                 """
             ).first)
         #expect(broker.address == BrokerAddress(host: "broker.example", port: 8883))
-        #expect(broker.tls?.usesPublicAuthorities == true)
+        #expect(broker.tls?.security.usesPublicAnchors == true)
         #expect((broker.clientID, broker.userName, broker.passwordFile) == ("line-3", "board", "/etc/latchkey/plant"))
         #expect((broker.cleanSession, broker.keepAliveSeconds) == (false, 30))
         let topic = try Topic("line/3")

@@ -29,6 +29,17 @@ struct TLSContextTests {
         #expect(handshake.clientChain.contains(authority.intermediate))
     }
 
+    @Test("a TLS context that demands TLS 1.3 connects to no server of an older version")
+    func minimum() throws {
+        var trust = ServerTrust.test(anchors: [authority.root])
+        trust.security.minimumTLS = .tls13
+        let context = try TLSContext(trust: trust, identity: nil)
+        var speaking = Handshake.Server(server)
+        #expect(try Handshake(context.handle, with: speaking).clientFinished)
+        speaking.newestVersion = TLS1_2_VERSION
+        #expect(try !Handshake(context.handle, with: speaking).clientFinished)
+    }
+
     @Test("a TLS context without an identity shows nothing, and a server that asks refuses")
     func anonymous() throws {
         let context = try TLSContext(trust: .test(anchors: [authority.root]), identity: nil)

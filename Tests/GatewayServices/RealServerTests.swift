@@ -5,6 +5,7 @@ import HTTPClient
 import TestSupport
 import Testing
 
+@testable import Directories
 @testable import GatewayServices
 
 /// A server of SCIM that shares no code with this program or its lab: scim2-server, from PyPI.
@@ -46,11 +47,11 @@ private struct RealServer {
             request.headers.set("Authorization", "Bearer \(Self.token)")
             return try await http.send(request)
         }
-        directory = Directory(client: client, base: base)
+        directory = Directory(server: client, base: base)
         post = { path, body in
             var request = ServiceRequest("POST", base + path, body: body.bytes)
             request.headers.set("Content-Type", Directory.mediaType)
-            return try await client.json(request, .readUsers)
+            return try await client.json(request, ServiceOperation(text: "create the user"))
         }
     }
 
@@ -115,7 +116,7 @@ struct RealServerTests {
             let bob = try await directory.find(.user, .name("bob"))
             let id = try #require(bob["id"]?.string)
             #expect(try await directory.find(.user, .id(id))["userName"] == "bob")
-            let nobody = await failure(as: ServiceError.self) { try await directory.find(.user, .id("none")) }
+            let nobody = await failure(as: DirectoryError.self) { try await directory.find(.user, .id("none")) }
             #expect(nobody == .userUnknown(name: "none"))
             #expect(try await directory.schema(of: .user)["name"] == "User")
             #expect(try await directory.schema(of: .group)["name"] == "Group")
@@ -139,12 +140,12 @@ struct RealServerTests {
             #expect(left["members"]?.array?.compactMap { $0["value"]?.string } == [bob])
             #expect(try await directory.find(.group, .id(id))["displayName"] == "fitters")
             #expect(
-                await failure(as: ServiceError.self) {
+                await failure(as: DirectoryError.self) {
                     try await directory.remove(.name("alice"), fromGroup: .name("fitters"))
                 } == .memberUnknown(name: "alice", group: "fitters"))
             try await directory.deleteGroup(.name("fitters"))
             #expect(
-                await failure(as: ServiceError.self) { try await directory.find(.group, .name("fitters")) }
+                await failure(as: DirectoryError.self) { try await directory.find(.group, .name("fitters")) }
                     == .groupUnknown(name: "fitters"))
             #expect(try await directory.list(.group).total == 0)
         }

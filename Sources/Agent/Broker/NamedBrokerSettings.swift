@@ -27,9 +27,7 @@ struct NamedBrokerSettings: Sendable, Equatable {
     var will: Will?
 
     struct TLS: Sendable, Equatable {
-        var anchors: [Certificate] = []
-        var usesPublicAuthorities = false
-        var nameCheck = ServerTrust.NameCheck.strict
+        var security = ServerSecurity()
         /// The protocol that is named to the server (ALPN, RFC 7301); empty: none.
         var alpn = ""
     }
@@ -80,8 +78,8 @@ struct NamedBrokerSettings: Sendable, Equatable {
 
     private static func readTLS(_ table: inout SettingsTable, isUsed: Bool) -> TLS? {
         var tls = TLS()
-        table.flag("public_authorities", &tls.usesPublicAuthorities)
-        table.choice("name_check", &tls.nameCheck, ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
+        table.flag("public_authorities", &tls.security.usesPublicAnchors)
+        table.choice("name_check", &tls.security.nameCheck, ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
         table.string("alpn", &tls.alpn, .applicationProtocol)
         for key in ["client_certificate", "client_key"] where table.string(key) != nil {
             table.note(
@@ -90,14 +88,14 @@ struct NamedBrokerSettings: Sendable, Equatable {
         }
         let files = table.strings("certificates") ?? []
         guard isUsed else {
-            if !files.isEmpty || tls.usesPublicAuthorities {
+            if !files.isEmpty || tls.security.usesPublicAnchors {
                 table.note(
                     "tls", "is false, so nothing is proven", fix: "leave out certificates and public_authorities")
             }
             return nil
         }
-        tls.anchors = files.flatMap { table.certificates(in: $0, limit: fileLimit) ?? [] }
-        if files.isEmpty, !tls.usesPublicAuthorities {
+        tls.security.anchors = files.flatMap { table.certificates(in: $0, limit: fileLimit) ?? [] }
+        if files.isEmpty, !tls.security.usesPublicAnchors {
             table.note(
                 "certificates", "the broker has nothing to prove itself by",
                 fix: "name the certificate of its authority, or set public_authorities or tls = false")
@@ -127,11 +125,9 @@ struct NamedBrokerSettings: Sendable, Equatable {
     /// - Throws: ``AgentError/passwordUnreadable(path:reason:)``, or why there is no TLS.
     func credentials() throws -> BrokerCredentials {
         let tls = try tls.map { tls in
-            var trust = ServerTrust(
-                host: address.certifiedHost, anchors: tls.anchors, usesPublicAnchors: tls.usesPublicAuthorities)
-            trust.nameCheck = tls.nameCheck
-            return try TLSContext(
-                trust: trust, identity: nil, applicationProtocol: tls.alpn.isEmpty ? nil : tls.alpn)
+            try TLSContext(
+                trust: tls.security.trust(of: address.certifiedHost), identity: nil,
+                applicationProtocol: tls.alpn.isEmpty ? nil : tls.alpn)
         }
         return BrokerCredentials(
             clientID: clientID.isEmpty ? "latchkey-\(String(UInt64.random(in: .min ... .max), radix: 16))" : clientID,

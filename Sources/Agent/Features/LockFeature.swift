@@ -3,6 +3,7 @@ import Gateway
 import Groundwork
 import LocalAPI
 import Settings
+import Vault
 
 /// The lock of users' sessions: by passcode, with or without a press of the board's button.
 struct LockFeature: Feature {

@@ -1,4 +1,5 @@
 import AgentCore
+import Directories
 import GatewayServices
 import Groundwork
 import LocalAPI
@@ -32,7 +33,7 @@ struct ServicesFeature: Feature {
         }
     }
 
-    static var errors: [any Explained.Type] { [ItemError.self, ServiceError.self] }
+    static var errors: [any Explained.Type] { [ItemError.self, ServiceError.self, DirectoryError.self] }
 
     static var events: [any ReportedEvent.Type] { [ItemEvent.self] }
 }

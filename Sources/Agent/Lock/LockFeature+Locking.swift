@@ -7,6 +7,7 @@ import LocalAPI
 import Messaging
 import Prompts
 import Proximity
+import Vault
 
 /// Locks and unlocks sessions of users, with what proves that a person is there.
 extension LockFeature {

@@ -1,4 +1,5 @@
 import AgentCore
+import Directories
 import Gateway
 import GatewayServices
 import Groundwork
@@ -180,7 +181,7 @@ extension LocalRequest {
 
     fileprivate func directoryQuery() throws -> SCIMQuery {
         var asked = SCIMQuery()
-        asked.filter = try query["filter"].map { text throws(ServiceError) in try SCIMFilter(text) }
+        asked.filter = try query["filter"].map { text throws(DirectoryError) in try SCIMFilter(text) }
         asked.spelling = try choice("spelling", default: .standard)
         asked.sortBy = query["sortBy"]
         asked.order = try choice("sortOrder", default: .ascending)

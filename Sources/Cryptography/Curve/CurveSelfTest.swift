@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Computes one authentication of M-Pin whose result is known: vector `pub-01` of `Tests/MPin/Vectors`.
+/// Computes one pairing-based authentication whose result is known: vector `pub-01` of the tests.
 ///
 /// It takes every call that the curve is used by: reading, mapping, sums, multiples, negation, numbers modulo the
 /// order.

@@ -12,46 +12,42 @@ import FoundationEssentials
 ///
 /// Dates, the allowed usage of every element and the strength of keys and signatures (OpenSSL's security level 2: RSA
 /// from 2048 bits, no SHA-1) are always checked.
+@dynamicMemberLookup
 public struct ServerTrust: Sendable {
+    public typealias NameCheck = ServerSecurity.NameCheck
+
     /// A DNS name or an IP address; an IPv6 address with or without brackets.
     public var host: String
-    /// Certificates at which a chain may end; each may be an authority or the server's own.
-    public var anchors: [Certificate]
-    /// Whether a chain may also end at an authority that the system trusts.
-    public var usesPublicAnchors: Bool
-    public var pins: [PublicKeyPin]
-    /// How the certificate must name ``host``.
-    public var nameCheck: NameCheck
+    public var security: ServerSecurity
     /// Returns the time for which certificates are verified, at each handshake; `nil` means the system clock.
     public var judgedAt: (@Sendable () -> Date)?
+
+    public init(host: String, _ security: ServerSecurity, judgedAt: (@Sendable () -> Date)? = nil) {
+        self.host = host
+        self.security = security
+        self.judgedAt = judgedAt
+    }
 
     public init(
         host: String, anchors: [Certificate] = [], usesPublicAnchors: Bool = false, pins: [PublicKeyPin] = [],
         checksHostName: Bool = true, judgedAt: (@Sendable () -> Date)? = nil
     ) {
-        self.host = host
-        self.anchors = anchors
-        self.usesPublicAnchors = usesPublicAnchors
-        self.pins = pins
-        nameCheck = checksHostName ? .strict : .off
-        self.judgedAt = judgedAt
+        self.init(
+            host: host,
+            ServerSecurity(
+                anchors: anchors, usesPublicAnchors: usesPublicAnchors, pins: pins,
+                nameCheck: checksHostName ? .strict : .off), judgedAt: judgedAt)
     }
 
-    /// How a server's certificate must name its host.
-    public enum NameCheck: String, Sendable, CaseIterable {
-        /// By a subject alternative name, never by the common name (RFC 9525).
-        case strict
-        /// By the common name too, if the certificate has no DNS name among its subject alternative names, as RFC 2818
-        /// section 3.1 had it. An address is never taken from a common name.
-        case commonName = "common-name"
-        /// Not at all.
-        case off
+    public subscript<Value>(dynamicMember member: WritableKeyPath<ServerSecurity, Value>) -> Value {
+        get { security[keyPath: member] }
+        set { security[keyPath: member] = newValue }
     }
 
     /// Whether the certificate must be for ``host``. Set to `true`, it means ``NameCheck/strict``.
     public var checksHostName: Bool {
-        get { nameCheck != .off }
-        set { nameCheck = newValue ? .strict : .off }
+        get { security.nameCheck != .off }
+        set { security.nameCheck = newValue ? .strict : .off }
     }
 }
 

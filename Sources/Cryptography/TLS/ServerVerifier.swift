@@ -25,8 +25,8 @@ final class ServerVerifier: Sendable {
         self.trust = trust
         store = try check(operation, X509_STORE_new())
         // `deinit` frees the store if one of these throws.
-        for anchor in trust.anchors { try check(operation, X509_STORE_add_cert(store, anchor.handle)) }
-        if trust.usesPublicAnchors { try check(operation, X509_STORE_set_default_paths(store)) }
+        for anchor in trust.security.anchors { try check(operation, X509_STORE_add_cert(store, anchor.handle)) }
+        if trust.security.usesPublicAnchors { try check(operation, X509_STORE_set_default_paths(store)) }
         // An anchor may be any certificate, not only a self-signed one.
         try check(operation, X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN)))
     }
@@ -70,7 +70,7 @@ final class ServerVerifier: Sendable {
         let parameters = SSL_CTX_get0_param(context)
         X509_VERIFY_PARAM_set_depth(parameters, Int32(Self.chainLimit))
         // Without the second flag OpenSSL looks at the common name where there is no DNS name.
-        let subject = trust.nameCheck == .commonName ? 0 : X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+        let subject = trust.security.nameCheck == .commonName ? 0 : X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
         X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | subject))
         guard trust.checksHostName else { return }
         let isBracketed = trust.host.hasPrefix("[") && trust.host.hasSuffix("]")
@@ -104,14 +104,14 @@ extension ServerVerifier {
             let seconds = Int(clamping: Int64(date.timeIntervalSince1970.rounded(.down)))
             X509_VERIFY_PARAM_set_time(X509_STORE_CTX_get0_param(context), seconds)
         }
-        if !trust.anchors.isEmpty || trust.usesPublicAnchors { return judgeByAnchors(context) }
-        if !trust.pins.isEmpty { return judgeByPins(context, presented: presented) }
+        if !trust.security.anchors.isEmpty || trust.security.usesPublicAnchors { return judgeByAnchors(context) }
+        if !trust.security.pins.isEmpty { return judgeByPins(context, presented: presented) }
         return .untrusted(reason: "no anchor and no pin is configured")
     }
 
     private func judgeByAnchors(_ context: OpaquePointer) -> TLSRefusal? {
         guard X509_verify_cert(context) == 1 else { return TLSRefusal(of: context, host: trust.host) }
-        guard !trust.pins.isEmpty else { return nil }
+        guard !trust.security.pins.isEmpty else { return nil }
         let path = Self.certificates(X509_STORE_CTX_get0_chain(context))
         return candidates(path).contains(where: fitsPin) ? nil : .pinMismatch
     }
@@ -149,7 +149,7 @@ extension ServerVerifier {
         guard let spki = try? encoded("write a public key", { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) })
         else { return false }
         let hash = SHA256.hash(spki)
-        return trust.pins.contains { $0.sha256 == hash }
+        return trust.security.pins.contains { $0.sha256 == hash }
     }
 
     private static func certificates(_ stack: OpaquePointer?) -> [OpaquePointer] {

@@ -10,6 +10,7 @@ public final class TLSContext: Sendable {
     private let verifier: ServerVerifier
     private let identity: TLSIdentity?
     private let applicationProtocol: String?
+    private let minimum: ServerSecurity.MinimumTLS
     /// An `SSL_CTX`.
     ///
     /// `nonisolated(unsafe)` is correct because nothing sets it up after `init`, and OpenSSL lets several threads
@@ -25,6 +26,7 @@ public final class TLSContext: Sendable {
         verifier = try ServerVerifier(trust)
         self.identity = identity
         self.applicationProtocol = applicationProtocol
+        minimum = trust.security.minimumTLS
         context = try check("make a TLS context", SSL_CTX_new(TLS_client_method()))
         // `deinit` frees the context if this throws.
         try configure(UnsafeMutableRawPointer(context))
@@ -48,7 +50,8 @@ public final class TLSContext: Sendable {
     public func configure(_ sslContext: UnsafeMutableRawPointer) throws(CryptographyError) {
         let operation = "set TLS up"
         let context = OpaquePointer(sslContext)
-        guard latchkey_context_require_tls12(context) == 1 else { throw openSSLError(operation) }
+        let version = minimum == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
+        guard latchkey_context_require_tls(context, version) == 1 else { throw openSSLError(operation) }
         SSL_CTX_set_security_level(context, 2)
         try check(operation, SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20"))
         latchkey_context_turn_sessions_off(context)

@@ -53,9 +53,8 @@ struct ConfigurationParser {
         let redirectURI = parser.reader.text(Self.client + "redirect_uri")
         let endpoints = parser.endpoints()
         let custom = parser.customEndpoints()
-        let anchors = parser.anchors()
-        let pins = parser.pins()
-        let usesPublicAnchors = parser.reader.flag(Self.sdk + "trusted_public_pki", default: false)
+        var security = ServerSecurity(anchors: parser.anchors(), pins: parser.pins())
+        security.usesPublicAnchors = parser.reader.flag(Self.sdk + "trusted_public_pki", default: false)
         let singleSignOn = parser.reader.flag(Self.sdk + "sso_enabled", default: true)
         let sendsLocation = parser.reader.flag(Self.sdk + "location_enabled", default: false)
         let sendsTelephoneNumber = parser.reader.flag(Self.sdk + "msisdn_enabled", default: false)
@@ -64,7 +63,7 @@ struct ConfigurationParser {
         let signing = Self.client + "client_key_custom.openid_registration.response.id_token_signed_response_alg"
         let announcesPublishedKeys = parser.reader.text(signing) == "RS256"
         let proximity = parser.proximity()
-        parser.checkTrust(anchors: anchors, pins: pins, usesPublicAnchors: usesPublicAnchors)
+        parser.checkTrust(security)
         parser.acceptInformation()
 
         let faults = parser.reader.faults
@@ -75,8 +74,8 @@ struct ConfigurationParser {
             identity: identity, organization: organization, masterClientID: masterID,
             // A secret equal to the id is how exporters write "none" (MAG 3).
             staticSecret: secret.flatMap { $0 == masterID ? nil : SecretBytes(utf8: $0) }, scope: scope,
-            redirectURI: redirectURI, endpoints: endpoints, customEndpoints: custom, anchors: anchors, pins: pins,
-            usesPublicAnchors: usesPublicAnchors, singleSignOn: singleSignOn, sendsLocation: sendsLocation,
+            redirectURI: redirectURI, endpoints: endpoints, customEndpoints: custom, security: security,
+            singleSignOn: singleSignOn, sendsLocation: sendsLocation,
             sendsTelephoneNumber: sendsTelephoneNumber, keyBits: max(2048, keyBits),
             announcesPublishedKeys: announcesPublishedKeys, proximity: proximity, warnings: parser.reader.warnings,
             ignoredKeys: parser.reader.unknownPaths(limit: Self.ignoredKeyLimit), bytes: bytes)
@@ -215,7 +214,7 @@ struct ConfigurationParser {
         return pins
     }
 
-    private mutating func checkTrust(anchors: [Certificate], pins: [PublicKeyPin], usesPublicAnchors: Bool) {
+    private mutating func checkTrust(_ security: ServerSecurity) {
         if !reader.flag(Self.sdk + "allow_ssl_pinning", default: true) {
             reader.warn(
                 Self.sdk + "allow_ssl_pinning",
@@ -223,7 +222,7 @@ struct ConfigurationParser {
                 fix: "remove it")
         }
         // Faults of the given anchors and pins are already reported.
-        guard reader.faults.isEmpty, anchors.isEmpty, pins.isEmpty, !usesPublicAnchors else { return }
+        guard reader.faults.isEmpty, !security.isProvable else { return }
         reader.fail(
             "server.server_certs", "is missing, and so is every other way to trust the gateway",
             fix: "write the gateway's CA certificate, or a hash in \(Self.sdk)trusted_cert_pinned_public_key_hashes, "

@@ -1,7 +1,8 @@
-import Cryptography
+public import Cryptography
 import Groundwork
 
 /// A gateway as its configuration document describes it (`msso_config.json`, MAG 1.1), complete and checked.
+@dynamicMemberLookup
 public struct GatewayConfiguration: Sendable, Equatable {
     /// The largest document accepted, in bytes: 1 MiB, as much as a vault record holds.
     public static let documentLimit = 1 << 20
@@ -20,9 +21,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public let endpoints: [GatewayEndpoint: String]
     /// Endpoints of the gateway's own APIs under the names the document gives them (`custom`).
     public let customEndpoints: [String: String]
-    public let anchors: [Certificate]
-    public let pins: [PublicKeyPin]
-    public let usesPublicAnchors: Bool
+    /// How the gateway must prove itself; the check of its name is a matter of this agent's settings.
+    public let security: ServerSecurity
     /// Whether grants by credentials request a session (`msso`), and an id_token can be used to get access tokens.
     public let singleSignOn: Bool
     /// Whether calls say where the board is, if its settings let them (MAG 6.5).
@@ -40,6 +40,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public let ignoredKeys: [String]
     /// The document as it was received.
     public let bytes: [UInt8]
+
+    public subscript<Value>(dynamicMember member: KeyPath<ServerSecurity, Value>) -> Value { security[keyPath: member] }
 
     /// The path of an endpoint, or its absolute URL.
     public func path(of endpoint: GatewayEndpoint) -> String { endpoints[endpoint] ?? endpoint.defaultPath }

@@ -9,9 +9,9 @@ extension HostSecurity {
     public var json: JSON {
         var members: [String: JSON] = [
             "host": .string(host), "port": .integer(Int64(port)), "public": .bool(isPublic),
-            "certificates": .array(anchors.map { .string(Base64.encode($0.der)) }),
-            "pins": .array(pins.map { .string(Base64.encode($0.sha256)) }),
-            "publicAuthorities": .bool(usesPublicAnchors), "nameCheck": .string(nameCheck.rawValue),
+            "certificates": .array(security.anchors.map { .string(Base64.encode($0.der)) }),
+            "pins": .array(security.pins.map { .string(Base64.encode($0.sha256)) }),
+            "publicAuthorities": .bool(security.usesPublicAnchors), "nameCheck": .string(security.nameCheck.rawValue),
         ]
         members["timeoutSeconds"] = timeout.map { .integer($0.components.seconds) }
         return .object(members)

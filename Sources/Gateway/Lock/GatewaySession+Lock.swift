@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import Groundwork
+public import Vault
 
 /// The lock of the user's session (MAG 12.3). While it is locked, everything in the user's name is refused with
 /// ``SessionLockError/locked(userName:)``, as are login and logout (MAG checklist 42); the board's own work goes on.

@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import OAuth
+import Vault
 
 /// A locked session: the record of a user that is stored in place of the tokens (MAG 12.3).
 struct SessionLock: Sendable, Equatable {
@@ -46,27 +47,4 @@ public struct SessionLockStatus: Sendable, Equatable {
     public let failures: Int
     /// Whether the gateway has not revoked the refresh token yet.
     public let hasLeftOverToken: Bool
-}
-
-/// How often a passcode may be tried, and how soon.
-public struct UnlockPolicy: Sendable, Equatable {
-    /// The longest wait between attempts, in seconds.
-    public static let longestWait = 900.0
-
-    /// After this many wrong passcodes the lock is removed, and the session with it; at least 1.
-    public var attempts: Int
-    /// The wait after the first wrong passcode, in seconds. Each further one doubles it, up to ``longestWait``.
-    public var delay: Double
-
-    public init(attempts: Int = 10, delay: Double = 1) { (self.attempts, self.delay) = (attempts, delay) }
-
-    /// How long to wait before the next attempt, in seconds.
-    ///
-    /// - Parameter waited: for how many seconds people have waited at least. Dates alone would keep them out for as long
-    ///   as the clock is behind the last attempt, or stands still.
-    func wait(failures: Int, last: Date?, at now: Date, waited: Double) -> Double {
-        guard failures > 0, let last else { return 0 }
-        let whole = min(delay * Double(1 << min(failures - 1, 16)), Self.longestWait)
-        return max(whole - max(now.timeIntervalSince(last), waited), 0)
-    }
 }

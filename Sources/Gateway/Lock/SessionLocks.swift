@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import OAuth
+import Vault
 
 /// Locks the session of the logged-in user, and unlocks it (MAG 12.3).
 struct SessionLocks: Sendable {

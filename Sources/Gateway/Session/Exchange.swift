@@ -45,13 +45,8 @@ struct Exchange: Sendable {
         return trust(security)
     }
 
-    func trust(_ security: HostSecurity) -> ServerTrust {
-        var trust = ServerTrust(
-            host: security.host, anchors: security.anchors, usesPublicAnchors: security.usesPublicAnchors,
-            pins: security.pins)
-        trust.nameCheck = security.nameCheck
-        trust.judgedAt = store.clocks.date
-        return trust
+    func trust(_ host: HostSecurity) -> ServerTrust {
+        host.security.trust(of: host.host, judgedAt: store.clocks.date)
     }
 
     // MARK: Requests

@@ -1,4 +1,5 @@
-import Cryptography
+public import Cryptography
+public import FoundationEssentials
 
 /// A request as the caller states it. Redirects are never followed and cookies never kept.
 public struct HTTPRequest: Sendable {
@@ -44,6 +45,18 @@ public struct HTTPRequest: Sendable {
         self.body = body
         self.trust = trust
         self.identity = identity
+    }
+
+    /// A request to a server of a configuration, protected as that says.
+    public init(
+        _ method: String, to address: WebAddress, by security: ServerSecurity, judgedAt: @escaping @Sendable () -> Date
+    ) {
+        self.init(method, address.text)
+        if address.isProtected {
+            trust = security.trust(of: address.host, judgedAt: judgedAt)
+        } else {
+            allowsPlainHTTP = security.allowsPlain
+        }
     }
 }
 

@@ -18,7 +18,8 @@ final class ConnectionPool {
     struct Key: Hashable, Sendable {
         let owner: ConnectionOwner
         private let host: String?
-        private let nameCheck: ServerTrust.NameCheck?
+        private let nameCheck: ServerSecurity.NameCheck?
+        private let minimumTLS: ServerSecurity.MinimumTLS?
         private let usesPublicAnchors: Bool
         private let anchors: [[UInt8]]
         private let pins: Set<PublicKeyPin>
@@ -27,10 +28,12 @@ final class ConnectionPool {
         init(owner: ConnectionOwner, trust: ServerTrust?, identity: TLSIdentity?) {
             self.owner = owner
             host = trust?.host
-            nameCheck = trust?.nameCheck
-            usesPublicAnchors = trust?.usesPublicAnchors ?? false
-            anchors = trust?.anchors.map(\.der) ?? []
-            pins = Set(trust?.pins ?? [])
+            let security = trust?.security
+            nameCheck = security?.nameCheck
+            minimumTLS = security?.minimumTLS
+            usesPublicAnchors = security?.usesPublicAnchors ?? false
+            anchors = security?.anchors.map(\.der) ?? []
+            pins = Set(security?.pins ?? [])
             self.identity = identity?.chain.map(\.der) ?? []
         }
     }

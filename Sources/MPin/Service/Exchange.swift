@@ -69,16 +69,6 @@ struct Exchange: Sendable {
         }
     }
 
-    /// - Returns: `nil` for the system's.
-    private func anchors() throws(MPinError) -> [Certificate]? {
-        guard let authorities = configuration.authorities else { return nil }
-        do throws(CryptographyError) {
-            return try Certificate.some(inPEM: authorities)
-        } catch {
-            throw .configurationInvalid(reason: "its authorities are not certificates in PEM: \(error.reason)")
-        }
-    }
-
     private func request(_ order: Order, limit: Int) throws(MPinError) -> HTTPRequest {
         // Plain services of this machine only where a person has named one: what a back end names is not theirs.
         guard let address = WebAddress(order.address),
@@ -88,14 +78,7 @@ struct Exchange: Sendable {
                 place: order.place.isEmpty ? "an endpoint without address" : order.place,
                 reason: "its address is neither https nor at the back end's own on this machine")
         }
-        var request = HTTPRequest(order.method, order.address)
-        if address.isProtected {
-            let anchors = try anchors()
-            request.trust = ServerTrust(
-                host: address.host, anchors: anchors ?? [], usesPublicAnchors: anchors == nil, judgedAt: clock)
-        } else {
-            request.allowsPlainHTTP = true
-        }
+        var request = HTTPRequest(order.method, to: address, by: try configuration.security, judgedAt: clock)
         for field in configuration.headers.fields { request.headers.add(field.name, field.value) }
         if let id = configuration.clientID { request.headers.set("X-MIRACL-Client-ID", id) }
         if let body = order.body {

@@ -80,11 +80,19 @@ public struct MPinConfiguration: Sendable, Equatable {
         guard clientID.map(HTTPHeaders.isPlainValue) ?? true else {
             throw .configurationInvalid(reason: "its client id is not printable")
         }
-        guard let authorities else { return }
-        do throws(CryptographyError) {
-            _ = try Certificate.some(inPEM: authorities)
-        } catch {
-            throw .configurationInvalid(reason: "its authorities are not certificates in PEM: \(error.reason)")
+        _ = try security
+    }
+
+    /// How the servers must prove themselves. Those of this machine, the only ones without TLS, need not (``WebAddress``).
+    ///
+    /// - Throws: ``MPinError/configurationInvalid(reason:)``
+    var security: ServerSecurity {
+        get throws(MPinError) {
+            do throws(CryptographyError) {
+                return try ServerSecurity(authorities: authorities, allowsPlain: true)
+            } catch {
+                throw .configurationInvalid(reason: "its authorities are not certificates in PEM: \(error.reason)")
+            }
         }
     }
 

@@ -87,14 +87,7 @@ extension OAuthAccount {
             throw OAuthAccountError.configurationInvalid(
                 reason: "an address is neither https nor of this machine")
         }
-        var request = HTTPRequest(method, address)
-        if place.isProtected {
-            let anchors = try server.authorities.map { try Certificate.all(inPEM: $0) } ?? []
-            request.trust = ServerTrust(
-                host: place.host, anchors: anchors, usesPublicAnchors: server.authorities == nil, judgedAt: judgedAt)
-        } else {
-            request.allowsPlainHTTP = true
-        }
+        var request = HTTPRequest(method, to: place, by: try server.security, judgedAt: judgedAt)
         request.timeout = timeout
         request.handshakeTimeout = timeout
         request.responseLimit = JSONAnswer.limit

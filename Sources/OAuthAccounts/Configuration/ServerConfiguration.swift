@@ -103,11 +103,18 @@ public struct ServerConfiguration: Sendable {
         guard redirectURI.utf8.count <= 2048, (try? HTTPSAddress.checkCharacters(redirectURI)) != nil,
             redirectURI.contains("://")
         else { throw refuse("the redirect URI is not an address") }
-        if let authorities {
+        _ = try security
+    }
+
+    /// How the servers must prove themselves. Those of this machine, the only ones without TLS, need not (``WebAddress``).
+    ///
+    /// - Throws: ``OAuthAccountError/configurationInvalid(reason:)``
+    var security: ServerSecurity {
+        get throws(OAuthAccountError) {
             do throws(CryptographyError) {
-                _ = try Certificate.some(inPEM: authorities)
+                return try ServerSecurity(authorities: authorities, allowsPlain: true)
             } catch {
-                throw refuse("the authorities are not certificates in PEM: \(error.reason)")
+                throw .configurationInvalid(reason: "the authorities are not certificates in PEM: \(error.reason)")
             }
         }
     }

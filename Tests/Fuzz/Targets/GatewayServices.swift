@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 
+@testable import Directories
 @testable import GatewayServices
 
 extension FuzzTarget {
@@ -44,7 +45,7 @@ extension FuzzTarget {
             return .accepted
         },
         FuzzTarget(name: "scim-page") { bytes throws(Violation) in
-            guard let answer = try? ServiceClient.json(bytes, .readUsers),
+            guard let answer = try? Directory.json(bytes, .readUsers),
                 let page = try? SCIMPage(answer, asked: SCIMQuery(), .readUsers)
             else { return .refused }
             try require(page.resources.count <= SCIMQuery.countLimit, "a page is bounded")

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Testing
+import Vault
 
 @testable import Gateway
 

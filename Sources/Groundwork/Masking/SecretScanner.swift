@@ -1,5 +1,3 @@
-import Groundwork
-
 /// Goes through a text once, word by word, for ``SecretMask``.
 struct SecretScanner {
     private let bytes: [UInt8]

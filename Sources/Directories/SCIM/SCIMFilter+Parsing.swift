@@ -3,8 +3,8 @@ import Groundwork
 extension SCIMFilter {
     /// Reads a filter in either spelling.
     ///
-    /// - Throws: ``ServiceError/filterInvalid(reason:)``
-    public init(_ text: String) throws(ServiceError) {
+    /// - Throws: ``DirectoryError/filterInvalid(reason:)``
+    public init(_ text: String) throws(DirectoryError) {
         guard text.utf8.count <= Self.lengthLimit else {
             throw .filterInvalid(reason: "it is longer than \(Self.lengthLimit) bytes")
         }
@@ -41,13 +41,13 @@ private struct SCIMFilterParser {
         }
     }
 
-    mutating func alternatives(depth: Int) throws(ServiceError) -> SCIMFilter {
+    mutating func alternatives(depth: Int) throws(DirectoryError) -> SCIMFilter {
         var filter = try conjunction(depth: depth)
         while takes("or") { filter = .or(filter, try conjunction(depth: depth)) }
         return filter
     }
 
-    private mutating func conjunction(depth: Int) throws(ServiceError) -> SCIMFilter {
+    private mutating func conjunction(depth: Int) throws(DirectoryError) -> SCIMFilter {
         var filter = try term(depth: depth)
         while true {
             if takes("and") {
@@ -61,7 +61,7 @@ private struct SCIMFilterParser {
         }
     }
 
-    private mutating func term(depth: Int) throws(ServiceError) -> SCIMFilter {
+    private mutating func term(depth: Int) throws(DirectoryError) -> SCIMFilter {
         guard depth < SCIMFilter.depthLimit else { throw .filterInvalid(reason: "it is nested too deeply") }
         if takes("filter=", isWord: false) { return try term(depth: depth + 1) }
         if takes("not") { return .not(try term(depth: depth + 1)) }
@@ -73,7 +73,7 @@ private struct SCIMFilterParser {
         return try comparison()
     }
 
-    private mutating func comparison() throws(ServiceError) -> SCIMFilter {
+    private mutating func comparison() throws(DirectoryError) -> SCIMFilter {
         let attribute = word()
         guard SCIMFilter.isAttribute(attribute) else {
             throw .filterInvalid(reason: "a comparison begins with the name of an attribute")

@@ -1,10 +1,9 @@
-import Gateway
 public import Groundwork
 import HTTPClient
 
-/// The users and groups of a gateway (SCIM 2.0, RFC 7643 and 7644; MAG 10).
+/// The users and groups of a server (SCIM 2.0, RFC 7643 and 7644; MAG 10).
 ///
-/// Users and groups are the JSON objects of the service, whose attributes each gateway chooses; what this type itself
+/// Users and groups are the JSON objects of the server, whose attributes each server chooses; what this type itself
 /// needs of them is checked.
 public struct Directory: Sendable {
     /// How a user or a group is named.
@@ -25,29 +24,31 @@ public struct Directory: Sendable {
 
         var path: String { self == .user ? "/Users" : "/Groups" }
         var nameAttribute: String { self == .user ? "userName" : "displayName" }
-        var reading: ServiceOperation { self == .user ? .readUsers : .readGroups }
+        var reading: DirectoryOperation { self == .user ? .readUsers : .readGroups }
         public var schema: String { "urn:ietf:params:scim:schemas:core:2.0:" + (self == .user ? "User" : "Group") }
     }
 
-    private let client: ServiceClient
+    private let server: any DirectoryServer
     private let base: String
     static let mediaType = "application/scim+json"
+    /// The largest answer that is read, in bytes: 4 MiB, for lists of users with pictures.
+    static let answerLimit = 4 << 20
 
-    /// - Parameter base: the path of the service (`mas.scim-path`), or its absolute URL.
-    public init(client: ServiceClient, base: String) {
-        self.client = client
+    /// - Parameter base: the path of the directory (at a gateway, `mas.scim-path`), or its absolute URL.
+    public init(server: any DirectoryServer, base: String) {
+        self.server = server
         self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
     }
 
     // MARK: Reading
 
     public func list(_ kind: Kind, _ query: SCIMQuery = SCIMQuery()) async throws -> SCIMPage {
-        let answer = try await client.json(request("GET", kind.path + (try query.text())), kind.reading)
+        let answer = try await json("GET", kind.path + (try query.text()), kind.reading)
         return try SCIMPage(answer, asked: query, kind.reading)
     }
 
     /// - Parameter attributes: what the answer has of it.
-    /// - Throws: ``ServiceError/userUnknown(name:)``, ``ServiceError/groupUnknown(name:)``
+    /// - Throws: ``DirectoryError/userUnknown(name:)``, ``DirectoryError/groupUnknown(name:)``
     public func find(_ kind: Kind, _ key: Key, _ attributes: SCIMQuery.Attributes? = nil) async throws -> JSON {
         var query = SCIMQuery()
         query.attributes = attributes
@@ -56,43 +57,39 @@ public struct Directory: Sendable {
             query.filter = .equals(kind.nameAttribute, name)
             let page = try await list(kind, query)
             guard page.total <= 1 else {
-                throw ServiceError.answerInvalid(kind.reading, reason: "several have the name")
+                throw DirectoryError.answerInvalid(kind.reading, reason: "several have the name")
             }
             guard let found = page.resources.first else { throw Self.unknown(kind, name) }
             return found
         case .id(let id):
-            do {
-                let path = kind.path + "/" + PercentEncoding.encode(id) + (try query.attributesText())
-                let answer = try await client.json(request("GET", path), kind.reading)
-                // Some gateways answer with a list of one.
-                let found = answer["Resources"] == nil ? answer : answer["Resources"]?[0]
-                guard let found else { throw Self.unknown(kind, id) }
-                try SCIMPage.check(found, kind.reading)
-                return found
-            } catch ServiceError.absent {
-                throw Self.unknown(kind, id)
-            }
+            let path = kind.path + "/" + PercentEncoding.encode(id) + (try query.attributesText())
+            let answer = try await json("GET", path, kind.reading, ifAbsent: Self.unknown(kind, id))
+            // Some gateways answer with a list of one.
+            let found = answer["Resources"] == nil ? answer : answer["Resources"]?[0]
+            guard let found else { throw Self.unknown(kind, id) }
+            try SCIMPage.check(found, kind.reading)
+            return found
         }
     }
 
     /// The schema of users or groups, which is asked for without SCIM's media type (MAG 10).
     public func schema(of kind: Kind) async throws -> JSON {
-        let answer = try await client.json(ServiceRequest("GET", base + "/Schemas/" + kind.schema), .readSchema)
+        let answer = try await json("GET", "/Schemas/" + kind.schema, .readSchema, headers: [:])
         guard answer["id"]?.string == kind.schema, answer["attributes"]?.array != nil else {
-            throw ServiceError.answerInvalid(.readSchema, reason: "it is not the schema that was asked for")
+            throw DirectoryError.answerInvalid(.readSchema, reason: "it is not the schema that was asked for")
         }
         return answer
     }
 
     /// The picture of a user: bytes if the service has them, else its address.
     ///
-    /// - Throws: ``ServiceError/photoAbsent(user:)``, those of ``find(_:_:_:)``
+    /// - Throws: ``DirectoryError/photoAbsent(user:)``, those of ``find(_:_:_:)``
     public func photo(of key: Key) async throws -> Photo {
         let user = try await find(.user, key)
         let photos = user["photos"]?.array ?? []
         let best = photos.first { $0["type"]?.string == "thumbnail" } ?? photos.first
         guard let value = best?["value"]?.string, let photo = Photo(value) else {
-            throw ServiceError.photoAbsent(user: key.text)
+            throw DirectoryError.photoAbsent(user: key.text)
         }
         return photo
     }
@@ -106,7 +103,7 @@ public struct Directory: Sendable {
             "members": .array(try await resolved(members)),
         ]
         if let owner { body["owner"] = ["value": .string(owner), "display": .string(owner)] }
-        let group = try await client.json(request("POST", Kind.group.path, .object(body)), .createGroup)
+        let group = try await json("POST", Kind.group.path, .createGroup, body: .object(body))
         try SCIMPage.check(group, .createGroup)
         return group
     }
@@ -121,32 +118,28 @@ public struct Directory: Sendable {
         }
     }
 
-    /// - Throws: ``ServiceError/memberUnknown(name:group:)``
+    /// - Throws: ``DirectoryError/memberUnknown(name:group:)``
     public func remove(_ user: Key, fromGroup group: Key) async throws -> JSON {
         // The user may be gone from the directory, but not from the group.
         let id: String
         do {
             id = try await find(.user, user, .only(["userName"]))["id"]?.string ?? user.text
-        } catch ServiceError.userUnknown {
+        } catch DirectoryError.userUnknown {
             id = user.text
         }
         return try await change(group) { members in
             let count = members.count
             members.removeAll { $0["value"]?.string == id }
             guard members.count < count else {
-                throw ServiceError.memberUnknown(name: user.text, group: group.text)
+                throw DirectoryError.memberUnknown(name: user.text, group: group.text)
             }
         }
     }
 
     public func deleteGroup(_ key: Key) async throws {
         let id = try await id(ofGroup: key)
-        do {
-            try await client.succeed(
-                request("DELETE", Kind.group.path + "/" + PercentEncoding.encode(id)), .deleteGroup)
-        } catch ServiceError.absent {
-            throw ServiceError.groupUnknown(name: key.text)
-        }
+        let path = Kind.group.path + "/" + PercentEncoding.encode(id)
+        _ = try await send("DELETE", path, .deleteGroup, ifAbsent: .groupUnknown(name: key.text))
     }
 
     private func change(_ key: Key, _ change: (inout [JSON]) throws -> Void) async throws -> JSON {
@@ -156,9 +149,9 @@ public struct Directory: Sendable {
         try change(&members)
         group["members"] = .array(members)
         let path = Kind.group.path + "/" + PercentEncoding.encode(id)
-        let response = try await client.succeed(request("PUT", path, .object(group)), .changeGroup)
+        let body = try await send("PUT", path, .changeGroup, body: .object(group))
         // 204 has no body.
-        return response.body.isEmpty ? .object(group) : try ServiceClient.json(response.body, .changeGroup)
+        return body.isEmpty ? .object(group) : try Self.json(body, .changeGroup)
     }
 
     private func id(ofGroup key: Key) async throws -> String {
@@ -177,14 +170,39 @@ public struct Directory: Sendable {
         return members
     }
 
-    private static func unknown(_ kind: Kind, _ name: String) -> ServiceError {
+    private static func unknown(_ kind: Kind, _ name: String) -> DirectoryError {
         kind == .user ? .userUnknown(name: name) : .groupUnknown(name: name)
     }
 
-    private func request(_ method: String, _ path: String, _ body: JSON? = nil) -> ServiceRequest {
-        ServiceRequest(
-            method, base + path, headers: ["Accept": Self.mediaType, "Content-Type": Self.mediaType],
-            body: body?.bytes)
+    // MARK: Requests
+
+    private static let headers: HTTPHeaders = ["Accept": mediaType, "Content-Type": mediaType]
+
+    /// - Parameter absent: the error if there is nothing at the path; `nil` for a refusal like any other.
+    /// - Returns: the body of a success.
+    private func send(
+        _ method: String, _ path: String, _ operation: DirectoryOperation, body: JSON? = nil,
+        headers: HTTPHeaders = Self.headers, ifAbsent absent: DirectoryError? = nil
+    ) async throws -> [UInt8] {
+        let response = try await server.send(method, base + path, headers: headers, body: body?.bytes)
+        if response.status == 404, let absent { throw absent }
+        guard response.isSuccess else { throw server.refusal(of: response, operation) }
+        return response.body
+    }
+
+    private func json(
+        _ method: String, _ path: String, _ operation: DirectoryOperation, body: JSON? = nil,
+        headers: HTTPHeaders = Self.headers, ifAbsent absent: DirectoryError? = nil
+    ) async throws -> JSON {
+        try Self.json(
+            try await send(method, path, operation, body: body, headers: headers, ifAbsent: absent), operation)
+    }
+
+    static func json(_ body: [UInt8], _ operation: DirectoryOperation) throws(DirectoryError) -> JSON {
+        guard let json = try? JSON(parsing: body, limit: answerLimit) else {
+            throw .answerInvalid(operation, reason: "it is not JSON")
+        }
+        return json
     }
 }
 

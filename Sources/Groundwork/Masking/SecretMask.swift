@@ -1,30 +1,28 @@
-import Groundwork
-
 /// Takes secrets out of text that others will read: private keys, values of keys such as `password` and `token`, user
 /// names and queries of URLs, credentials of HTTP, what follows an option such as `--password`, the arguments of
 /// commands, and what looks like a token.
-struct SecretMask {
-    static let mark = "[masked]"
+public struct SecretMask: Sendable {
+    public static let mark = "[masked]"
 
     /// Identifiers that look like tokens but are not, and names of settings.
     private let known: Set<String>
     /// Whether what looks like a token is masked although nothing says that it is one.
     private let masksOpaque: Bool
 
-    init(keeping known: Set<String> = [], masksOpaque: Bool = true) {
+    public init(keeping known: Set<String> = [], masksOpaque: Bool = true) {
         self.known = known
         self.masksOpaque = masksOpaque
     }
 
     /// The text with ``mark`` in place of each secret.
-    func masked(_ text: String) -> String {
+    public func masked(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var scanner = SecretScanner(Self.withoutPrivateKeys(bytes), masksOpaque: masksOpaque, known: known)
         return String(decoding: scanner.masked(), as: UTF8.self)
     }
 
     /// A value that stands under a key; all of it, if the key names a secret.
-    func masked(_ value: JSON, of key: String) -> JSON {
+    public func masked(_ value: JSON, of key: String) -> JSON {
         switch value {
         case .string(let text):
             guard hides(text, of: Self.lastName(in: key)), !text.isEmpty, !Self.isTemplate(text) else {

@@ -1,7 +1,6 @@
-import Groundwork
 import Testing
 
-@testable import latchkey
+@testable import Groundwork
 
 @Suite("Masking of secrets")
 struct SecretMaskTests {
@@ -90,7 +89,7 @@ struct SecretMaskTests {
 
     @Test("secrets of settings are masked by their keys, unless they stand for what others have")
     func settings() {
-        let mask = SettingsReport.mask
+        let mask = SecretMask(masksOpaque: false)
         #expect(mask.masked("none", of: "broker.password") == "[masked]")
         #expect(mask.masked("{token}", of: "broker.password") == "{token}")
         #expect(mask.masked("", of: "broker.password") == "")

@@ -25,9 +25,9 @@ public indirect enum SCIMFilter: Sendable, Equatable {
 
     /// The value of the query's `filter`, percent-encoded.
     ///
-    /// - Throws: ``ServiceError/filterInvalid(reason:)`` if the repeated spelling, which has no parentheses, cannot
+    /// - Throws: ``DirectoryError/filterInvalid(reason:)`` if the repeated spelling, which has no parentheses, cannot
     ///   express it.
-    func encoded(_ spelling: Spelling) throws(ServiceError) -> String {
+    func encoded(_ spelling: Spelling) throws(DirectoryError) -> String {
         switch spelling {
         case .standard: return PercentEncoding.encode(text(within: 0))
         case .repeated:
@@ -52,7 +52,7 @@ public indirect enum SCIMFilter: Sendable, Equatable {
     }
 
     /// The comparisons from left to right, each but the first with the word before it.
-    private func chain() throws(ServiceError) -> [(String?, String)] {
+    private func chain() throws(DirectoryError) -> [(String?, String)] {
         switch self {
         case .compare, .present: return [(nil, text(within: 0))]
         case .and(let left, .not(let right)): return try Self.joined(left, "not", right)
@@ -64,7 +64,7 @@ public indirect enum SCIMFilter: Sendable, Equatable {
 
     private static func joined(
         _ left: SCIMFilter, _ word: String, _ right: SCIMFilter
-    ) throws(ServiceError) -> [(String?, String)] {
+    ) throws(DirectoryError) -> [(String?, String)] {
         let (first, second) = (try left.chain(), try right.chain())
         // Without parentheses a server reads "and" before "or", and from left to right.
         var groupsWrongly = second.count > 1 && !(word == "or" && right.isConjunction)

@@ -28,8 +28,8 @@ public struct SCIMQuery: Sendable, Equatable {
 
     /// The query in the order of the public clients: filter, sort, attributes, paging.
     ///
-    /// - Throws: ``ServiceError/queryInvalid(reason:)``, ``ServiceError/filterInvalid(reason:)``
-    func text() throws(ServiceError) -> String {
+    /// - Throws: ``DirectoryError/queryInvalid(reason:)``, ``DirectoryError/filterInvalid(reason:)``
+    func text() throws(DirectoryError) -> String {
         var query = Query()
         if let filter { query.add("filter", try filter.encoded(spelling), isEncoded: true) }
         if let sortBy {
@@ -46,13 +46,13 @@ public struct SCIMQuery: Sendable, Equatable {
     }
 
     /// The attributes alone, for a single resource.
-    func attributesText() throws(ServiceError) -> String {
+    func attributesText() throws(DirectoryError) -> String {
         var query = Query()
         try add(to: &query)
         return query.text
     }
 
-    private func add(to query: inout Query) throws(ServiceError) {
+    private func add(to query: inout Query) throws(DirectoryError) {
         switch attributes {
         case .only(let names): query.add("attributes", try Self.checked(names), isEncoded: true)
         case .without(let names): query.add("excludedAttributes", try Self.checked(names), isEncoded: true)
@@ -60,7 +60,7 @@ public struct SCIMQuery: Sendable, Equatable {
         }
     }
 
-    private static func checked(_ names: [String]) throws(ServiceError) -> String {
+    private static func checked(_ names: [String]) throws(DirectoryError) -> String {
         guard (1...64).contains(names.count), names.allSatisfy(SCIMFilter.isAttribute) else {
             throw .queryInvalid(reason: "it names something that is not an attribute")
         }
@@ -77,8 +77,8 @@ public struct SCIMPage: Sendable, Equatable {
     /// Objects with an `id`.
     public let resources: [JSON]
 
-    /// - Throws: ``ServiceError/answerInvalid(_:reason:)``
-    init(_ answer: JSON, asked query: SCIMQuery, _ operation: ServiceOperation) throws(ServiceError) {
+    /// - Throws: ``DirectoryError/answerInvalid(_:reason:)``
+    init(_ answer: JSON, asked query: SCIMQuery, _ operation: DirectoryOperation) throws(DirectoryError) {
         guard let total = answer["totalResults"]?.integer, (0...Int64(Int32.max)).contains(total) else {
             throw .answerInvalid(operation, reason: "its totalResults is missing")
         }
@@ -92,10 +92,20 @@ public struct SCIMPage: Sendable, Equatable {
         self.resources = resources
     }
 
-    /// - Throws: ``ServiceError/answerInvalid(_:reason:)`` unless it is an object with an `id`.
-    static func check(_ resource: JSON, _ operation: ServiceOperation) throws(ServiceError) {
+    /// - Throws: ``DirectoryError/answerInvalid(_:reason:)`` unless it is an object with an `id`.
+    static func check(_ resource: JSON, _ operation: DirectoryOperation) throws(DirectoryError) {
         guard let id = resource["id"]?.string, !id.isEmpty else {
             throw .answerInvalid(operation, reason: "a resource has no id")
         }
+    }
+}
+
+/// `name=value` pairs of a query, in order.
+struct Query {
+    private(set) var text = ""
+
+    /// - Parameter isEncoded: whether the value is percent-encoded already.
+    mutating func add(_ name: String, _ value: String, isEncoded: Bool = false) {
+        text += (text.isEmpty ? "?" : "&") + name + "=" + (isEncoded ? value : PercentEncoding.encode(value))
     }
 }

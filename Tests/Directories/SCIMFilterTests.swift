@@ -1,7 +1,7 @@
 import Groundwork
 import Testing
 
-@testable import GatewayServices
+@testable import Directories
 
 @Suite("Filters of users and groups")
 struct SCIMFilterTests {
@@ -40,7 +40,7 @@ struct SCIMFilterTests {
             #expect(try encoded(text, .repeated) == repeated)
             #expect(try SCIMFilter(repeated) == SCIMFilter(standard))
         } else {
-            #expect(throws: ServiceError.self) { try encoded(text, .repeated) }
+            #expect(throws: DirectoryError.self) { try encoded(text, .repeated) }
         }
     }
 
@@ -63,7 +63,7 @@ struct SCIMFilterTests {
             #"a eq "\#(String(repeating: "x", count: 3000))""#,
         ])
     func refused(text: String) {
-        #expect(throws: ServiceError.self) { try SCIMFilter(text) }
+        #expect(throws: DirectoryError.self) { try SCIMFilter(text) }
     }
 
     @Test("lists of users are asked for in the public clients' order: filter, sort, attributes, paging")
@@ -79,12 +79,12 @@ struct SCIMFilterTests {
         #expect(try query.text().contains("&excludedAttributes=photos&startIndex"))
         for broken in [SCIMQuery.Attributes.only([]), .only(["a b"]), .without(["x&y"])] {
             query.attributes = broken
-            #expect(throws: ServiceError.self) { try query.text() }
+            #expect(throws: DirectoryError.self) { try query.text() }
         }
         query.attributes = nil
         for (start, count) in [(0, 1), (1, 0), (1, 201)] {
             (query.startIndex, query.count) = (start, count)
-            #expect(throws: ServiceError.self) { try query.text() }
+            #expect(throws: DirectoryError.self) { try query.text() }
         }
     }
 }
