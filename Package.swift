@@ -37,6 +37,30 @@ func room(
         swiftSettings: strict)
 }
 
+/// A feature of the agent, beside what all of them may know.
+func feature(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    room(
+        "Agent\(name)", ["AgentCore", "Groundwork", "LocalAPI", "Settings"] + dependencies, path: "Features/\(name)")
+}
+
+let features: [Target.Dependency] = [
+    "AgentGateway",
+    "AgentMessages",
+    "AgentBoard",
+    "AgentCalls",
+    "AgentDirectory",
+    "AgentNearby",
+    "AgentUsers",
+    "AgentNetwork",
+    "AgentMetrics",
+    "AgentFirstBoot",
+    "AgentConsole",
+    "AgentMPin",
+    "AgentOAuthServers",
+    "AgentSettingsFiles",
+    "AgentInstallation",
+]
+
 func tests(of name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, path: "Tests/\(name)",
@@ -130,31 +154,31 @@ let package = Package(
                 "Groundwork", "Settings", "Cryptography", "Storage", "Vault", "HTTPClient", "LocalAPI", "Prompts",
                 "Proximity", "Board", "Connectivity", logging,
             ]),
-        room(
-            "AgentMPin",
-            ["AgentCore", "Groundwork", "Settings", "Cryptography", "LocalAPI", "Prompts", "Board", "MPin"],
-            path: "Features/MPin"),
-        room(
-            "AgentOAuthServers",
-            [
-                "AgentCore", "Groundwork", "Cryptography", "HTTPClient", "LocalAPI", "Prompts", "Proximity", "OAuth",
-                "OAuthAccounts",
-            ], path: "Features/OAuthServers"),
+        feature("Gateway", ["Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts", "Messaging", "Board", "Connectivity"]),
+        feature("Messages", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"]),
+        feature("Board", ["AgentMessages", "Board", "Messaging"]),
+        feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts"]),
+        feature("Directory", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"]),
+        feature("Nearby", ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"]),
+        feature("Users", ["AgentGateway", "AgentNearby", "Cryptography", "Gateway", "Messaging", "OAuth", "Prompts", "Proximity", "Vault"]),
+        feature("Network", ["AgentGateway", "AgentMessages", "Connectivity", "Gateway", "Messaging"]),
+        feature("Metrics", ["AgentGateway", "AgentMessages", "Board", "Gateway", "Messaging", "HTTPClient"]),
+        feature("FirstBoot", ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"]),
+        feature("Console", []),
+        feature("MPin", ["Cryptography", "Prompts", "Board", "MPin"]),
+        feature("OAuthServers", ["Cryptography", "HTTPClient", "Prompts", "Proximity", "OAuth", "OAuthAccounts"]),
+        feature("SettingsFiles", ["Gateway"]),
+        feature("Installation", ["AgentGateway", "Board", "Gateway", "Messaging"]),
         room(
             "Agent",
             [
-                "AgentCore", "AgentMPin", "AgentOAuthServers",
-                "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
-                "Directories",
-                "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
-                "Settings", logging,
-                signals,
-            ]),
+                "AgentCore", "Groundwork", "Storage", "Vault", "HTTPClient", "Gateway", "Board", "LocalAPI", logging, signals,
+            ] + features),
         .executableTarget(
             name: "latchkey",
             dependencies: [
-                "Groundwork", "Settings", "Agent", "AgentCore", "LocalAPI", "HTTPClient", "Board", "Proximity",
-                "CDispatchPools",
+                "Groundwork", "Settings", "Agent", "AgentCore", "AgentSettingsFiles", "AgentInstallation", "AgentMessages",
+                "AgentFirstBoot", "AgentBoard", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools",
                 "CLinux", "CommandWords",
                 "CWipedHeap", argumentParser, logging,
             ],

@@ -3,8 +3,8 @@ import AgentMPin
 import AgentOAuthServers
 
 /// The list of features, in the order in which a person would fix what fails.
-enum Features {
-    static let all: [any Feature.Type] = [
+package enum Features {
+    package static let all: [any Feature.Type] = [
         AgentFeature.self,
         EventsFeature.self,
         VaultFeature.self,

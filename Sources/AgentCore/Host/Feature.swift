@@ -16,6 +16,15 @@ package protocol Feature: Sendable {
     /// Reads its tables of the settings file. The table records any faults.
     static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration)
 
+    /// Places its sockets, unless the settings do, in the directory that systemd made for this service.
+    static func placeSockets(in directory: String, of configuration: inout AgentConfiguration)
+
+    /// Finds what its settings name and this machine lacks.
+    static func compare(with machine: inout MachineComparison)
+
+    /// Whether its routes begin sessions with all rights of their user, which other doors than the local socket must not.
+    static var opensSessions: Bool { get }
+
     /// Its health checks, in the order in which a person would fix failures.
     static var checks: [any HealthCheck] { get }
 
@@ -78,6 +87,9 @@ package protocol Feature: Sendable {
 extension Feature {
     package static var needsVault: Bool { true }
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {}
+    package static func placeSockets(in directory: String, of configuration: inout AgentConfiguration) {}
+    package static func compare(with machine: inout MachineComparison) {}
+    package static var opensSessions: Bool { false }
     package static var checks: [any HealthCheck] { [] }
     package static var statusMembers: [String: Schema] { [:] }
     package static var statusInStandby: [String: JSON] { [:] }

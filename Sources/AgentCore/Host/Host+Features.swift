@@ -6,10 +6,10 @@ import Vault
 extension Host {
     /// Every route of the local API; the OpenAPI document is made from it.
     ///
-    /// - Parameter left: the feature whose routes are left out.
-    package func router(without left: (any Feature.Type)? = nil) -> Router {
+    /// - Parameter hasSessions: whether with those that begin sessions.
+    package func router(withSessions hasSessions: Bool = true) -> Router {
         var router = Router()
-        for feature in features where type(of: feature) != left { feature.addRoutes(to: &router) }
+        for feature in features where hasSessions || !type(of: feature).opensSessions { feature.addRoutes(to: &router) }
         return router
     }
 

@@ -1,0 +1,59 @@
+import AgentCore
+import Board
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+import Settings
+
+/// Enrollment without hands: what waits for the agent at its start in a file or a credential, or is shown to a scanner.
+package struct FirstBootFeature: Feature {
+    static let file = Setting("enrollment.file", preset: EnrollmentFile.usual)
+    static let scanner = Setting("enrollment.scanner", preset: "")
+    static let helper = Setting("enrollment.helper", preset: FirstBootHelper.socket)
+
+    let host: Host
+    let gateways: GatewayAccounts
+    let progress: FirstBootState
+
+    package init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+        progress = FirstBootState { [lights = host.lights] in lights.show($0?.stage.pattern, .enrollment) }
+    }
+
+    package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("enrollment") { table in
+            table.string("file", &configuration[Self.file], .absolutePathOrEmpty)
+            table.string("scanner", &configuration[Self.scanner], .any)
+            table.string("helper", &configuration[Self.helper], .absolutePathOrEmpty)
+        }
+    }
+
+    package static var checks: [any HealthCheck] { [FirstBootCheck()] }
+
+    package func examine(into state: inout AgentState) async throws {
+        state.found[FirstBootCheck.name] = progress.now?.json
+    }
+
+    package func services() -> [any Service] {
+        let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        return [
+            host.restarting("enrollment") { try await FirstBootService(boot: self, credentials: credentials).run() }
+        ]
+    }
+
+    package static var statusMembers: [String: Schema] { ["enrollment": FirstBootProgress.schema] }
+
+    package func status() async throws -> [String: JSON] {
+        progress.now.map { ["enrollment": $0.json] } ?? [:]
+    }
+
+    package func warnings() async throws -> [String] {
+        guard let message = progress.now?.problem?["message"]?.string else { return [] }
+        return [message]
+    }
+
+    package static var errors: [any Explained.Type] { [FirstBootError.self] }
+
+    package static var events: [any ReportedEvent.Type] { [FirstBootEvent.self] }
+}

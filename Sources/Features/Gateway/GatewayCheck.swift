@@ -1,0 +1,32 @@
+import AgentCore
+import Groundwork
+import HTTPClient
+
+/// Fails when the gateway does not answer; warns when it answers with an error, or when the board is not enrolled.
+package struct GatewayCheck: HealthCheck {
+    package static let name = "gateway"
+    /// The finding whether a person has stopped what talks to the gateway.
+    package static let stopped = "gateway-stopped"
+
+    package func run(_ agent: AgentState) -> Verdict {
+        guard !agent.gatewayIsStopped else {
+            return .warn(
+                "the gateway part is stopped; messages wait on this board", remedy: "start it: latchkey gateway start")
+        }
+        guard let host = agent.gateway.host, let probe = agent.gateway.probe else {
+            return .warn("this board is not enrolled", remedy: "enroll it: latchkey enroll - < url.txt")
+        }
+        switch probe {
+        case .success(let status) where (200..<300).contains(status): return .pass("\(host) answers")
+        case .success(let status):
+            return .warn("\(host) answers with status \(status)", remedy: "ask the gateway's administrator")
+        // The server's key has its own check.
+        case .failure(.tls): return .pass("\(host) is reached")
+        case .failure(let error): return .fail(error.message, remedy: error.remedy ?? "check the network")
+        }
+    }
+}
+
+extension AgentState {
+    package var gatewayIsStopped: Bool { found[GatewayCheck.stopped]?.bool == true }
+}

@@ -1,0 +1,13 @@
+import AgentCore
+import Gateway
+
+extension GatewayError {
+    /// Whether retrying is useless until a person acts.
+    package var needsPerson: Bool {
+        switch self {
+        case .notRegistered, .registrationWithdrawn, .deviceRecordInvalid, .noGrantApplies, .stopped: true
+        // Retrying in vain costs little, but what is not retried stays undone.
+        default: false
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import AgentCore
+import Groundwork
+import LocalAPI
+
+/// One possible reason why an agent does not respond.
+package protocol InstallationCheck: Sendable {
+    /// Stable, for programs: lower case with hyphens.
+    static var name: String { get }
+    /// `nil` if it cannot be seen or does not matter here.
+    func run(_ installation: Installation) -> Verdict?
+}
+
+/// The doctor when no daemon answers: it examines what a daemon would start with.
+package enum InstallationDoctor {
+    package static let checks: [any InstallationCheck] = [
+        DaemonCheck(), LibrariesCheck(), SettingsCheck(), CredentialCheck(), StateDirectoryCheck(),
+        SharedCheck(of: StorageCheck()), SharedCheck(of: ClockCheck()), StoreCheck(), BoardDefinitionCheck(),
+        HostsCheck(),
+    ]
+
+    /// Examines this machine.
+    ///
+    /// - Parameters:
+    ///   - socketPath: where the daemon was asked.
+    ///   - settingsPath: the settings that the daemon would read; `nil`: the file at its usual place.
+    ///   - error: why the daemon could not be asked.
+    /// - Returns: the report in the form of the daemon's own; `nil` if the error does not mean that no daemon answers.
+    package static func examine(socketPath: String, settingsPath: String?, after error: LocalAPIError) -> JSON? {
+        switch error {
+        case .daemonNotRunning(let path): examine(Installation(gathering: path, .silent, settingsPath: settingsPath))
+        case .socketForbidden(let path): examine(Installation(gathering: path, .forbidden, settingsPath: settingsPath))
+        case .noAnswer(let reason):
+            examine(Installation(gathering: socketPath, .mute(reason), settingsPath: settingsPath))
+        default: nil
+        }
+    }
+
+    package static func examine(_ installation: Installation, by checks: [any InstallationCheck] = checks) -> JSON {
+        let verdicts = checks.compactMap { check in
+            check.run(installation).map { (name: type(of: check).name, verdict: $0) }
+        }
+        return Verdict.report(verdicts)
+    }
+}

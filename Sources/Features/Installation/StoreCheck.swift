@@ -1,0 +1,46 @@
+import AgentCore
+import Vault
+
+/// Fails when the sealed store is damaged, or has no slot of the kind that the settings name. Nothing sealed is opened.
+package struct StoreCheck: InstallationCheck {
+    package static let name = VaultCheck.name
+
+    package func run(_ installation: Installation) -> Verdict? {
+        guard let settings = installation.settings else { return nil }
+        switch installation.store {
+        case .skipped(let reason): return .skip("not examined: \(reason)")
+        case .missing: return .pass("there is none yet; it is made when the agent starts")
+        case .faulty(let message):
+            return .fail(
+                message,
+                remedy: "put the state directory back from a copy; without one the agent sets a damaged store aside, "
+                    + "and the board is enrolled again")
+        case .sealed(let slots):
+            let kind = Self.kind(of: settings.vault)
+            let fitting = slots.filter { $0.kind == kind }
+            guard !fitting.isEmpty else {
+                let kinds = slots.map(\.kind.rawValue).joined(separator: ", ")
+                return .fail(
+                    "it has no slot of the kind \(kind), only: \(kinds)",
+                    remedy: "set vault.slot to one of these, or put back the settings that the store was used with")
+            }
+            guard fitting.contains(where: { !$0.isDamaged }) else {
+                return .fail(
+                    "its slot of the kind \(kind) is damaged",
+                    remedy: "put the state directory back from a copy, or let another slot open it: vault.slot")
+            }
+            return .pass("intact, and has a slot of the kind \(kind); whether the key fits is not tried")
+        }
+    }
+}
+
+extension StoreCheck {
+    /// The kind of the slots that the settings' key can open.
+    fileprivate static func kind(of settings: VaultSettings) -> Slot.Kind {
+        switch settings.slot {
+        case .systemdCredential: .systemdCredential
+        case .passphrase: .passphrase
+        case .developmentKeyFile: .developmentFile
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import AgentCore
+import Groundwork
+import LocalAPI
+import Messaging
+
+/// Publishing to and receiving from the brokers that the settings name (MAG 9.4).
+extension BrokersFeature {
+    package func addBrokerRoutes(to router: inout Router) {
+        let path = ["broker": Schema.string("its name in the settings")]
+        router.on(
+            "GET", "/v1/brokers", needs: .read,
+            .init(
+                "The brokers beside the gateway's that the settings name, and the state of their connections",
+                answer: .object(["brokers": .array(of: .namedBroker, "as in the settings")], required: ["brokers"]))
+        ) { _ in
+            var brokers: [JSON] = []
+            for broker in self.all { brokers.append(await broker.json) }
+            return .json(["brokers": .array(brokers)])
+        }
+        router.on(
+            "POST", "/v1/brokers/{broker}/messages", needs: .publish,
+            .init(
+                "Publish a message to a broker of the settings; when the answer comes, that broker has it", path: path,
+                body: [
+                    "topic": .string("the whole topic"), "payload": .string("the message"),
+                    "encoding": .payloadEncoding, "qos": .quality,
+                    "retain": .boolean("whether the broker keeps it for who comes later"),
+                ], required: ["topic", "payload"], status: 202, answer: .accepted)
+        ) { request in
+            let body = RequestBody(request)
+            let message = OutgoingMessage(
+                topic: try Topic(try body.string("topic")), payload: try body.payload("payload"),
+                qos: QoS(requested: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
+                retain: try body.bool("retain", default: false), publisher: request.publisher)
+            let use = try await self.broker(of: request).use()
+            let number = try await use.connection.outbox.accept(message)
+            return .json(["id": .integer(number), "topic": .string(message.topic.name)], status: 202)
+        }
+        router.on(
+            "POST", "/v1/brokers/{broker}/messages/lines", needs: .publish,
+            .init(
+                "Publish each line as a message to a broker of the settings; when the answer comes, it has them",
+                path: path,
+                query: [
+                    "topic": .string("the whole topic"), "qos": .quality,
+                    "retain": .boolean("whether the broker keeps it for who comes later"),
+                ], required: ["topic"], text: "at most \(MessageLines.limit) lines", status: 202,
+                answer: .object(["accepted": .integer("how many")], required: ["accepted"]))
+        ) { request in
+            guard let name = request.query["topic"] else {
+                throw AgentError.badRequest(member: "topic", fault: "is missing")
+            }
+            let topic = try Topic(name)
+            let qos = try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce)
+            let retain = try request.choice("retain", of: MessageLines.flags, default: false)
+            let messages = try MessageLines.split(request.body).map {
+                OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, publisher: request.publisher)
+            }
+            let use = try await self.broker(of: request).use()
+            return .json(
+                ["accepted": .integer(Int64(try await use.connection.outbox.accept(messages).count))], status: 202)
+        }
+        router.on(
+            "GET", "/v1/brokers/{broker}/messages", needs: .read,
+            .init(
+                "Messages of a broker of the settings as they arrive, as an event stream", path: path,
+                query: [
+                    "filter": .string("topic filter; all topics without it"), "qos": .quality,
+                ], events: Schema.messageEvents, hasFrames: true)
+        ) { request in
+            let filter = try TopicFilter(request.query["filter"] ?? "#")
+            let qos = try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce)
+            let use = try await self.broker(of: request).use()
+            let connection = use.connection
+            let subscription = try await connection.messenger.subscribe(filter, qos: qos)
+            try connection.subscriptions.add(subscription)
+            let encoder = connection.subscriptions.encoder(for: nil)
+            return .stream {
+                try await Deliveries(
+                    subscription: subscription, encoder: encoder, station: connection.subscriptions
+                ).write(to: $0)
+                // The connection is kept for as long as somebody reads.
+                withExtendedLifetime(use) {}
+            }
+        }
+        router.on(
+            "POST", "/v1/brokers/{broker}/disconnect", needs: .operate,
+            .init(
+                "End the connection to a broker of the settings and all subscriptions there; the next use connects again",
+                path: path,
+                answer: .object(
+                    ["disconnected": .boolean("whether there was a connection")], required: ["disconnected"]))
+        ) { request in
+            .json(["disconnected": .bool(try await self.broker(of: request).disconnect())])
+        }
+    }
+
+    private func broker(of request: LocalRequest) throws(BrokerError) -> NamedBroker {
+        let name = request.parameters["broker"] ?? ""
+        guard let broker = all.first(where: { $0.settings.name == name }) else {
+            throw .unknown(DisplayText.oneLine(name, limit: 64))
+        }
+        return broker
+    }
+}
+
+extension NamedBroker {
+    fileprivate var json: JSON {
+        get async {
+            var members: [String: JSON] = [
+                "name": .string(settings.name), "address": .string(settings.address.description),
+                "tls": .bool(settings.tls != nil), "state": "stopped",
+            ]
+            if let messenger = connection?.messenger {
+                members.merge(await messenger.status().report.object ?? [:]) { _, new in new }
+            }
+            if let lastError { members["lastError"] = .object(lastError.explanation) }
+            return .object(members)
+        }
+    }
+}
+
+extension Schema {
+    fileprivate static var namedBroker: Schema {
+        named(
+            "NamedBroker",
+            .object(
+                [
+                    "name": .string("in the settings"), "address": .string("host:port"),
+                    "tls": .boolean("whether it has to prove itself, and nobody listens"),
+                    "state": .string(
+                        "what the connection does; stopped while nobody uses it",
+                        choices: ["stopped", "connecting", "connected", "waiting"]),
+                    "since": .time("since when, where there is one"),
+                    "sent": .integer("messages over this connection"),
+                    "acknowledged": .integer("messages over this connection"),
+                    "received": .integer("messages over this connection"), "lastError": problem,
+                ], required: ["name", "address", "tls", "state"]))
+    }
+}

@@ -1,0 +1,149 @@
+import AgentCore
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+import Messaging
+
+/// Messages of standing subscriptions, which wait until a program has read and acknowledged them.
+extension InboxFeature {
+    package func addInboxRoutes(to router: inout Router) {
+        let after: [String: Schema] = [
+            "after": .integer("the number of a message: only later ones", in: 0...Int64.max)
+        ]
+        let limit: [String: Schema] = ["limit": .integer("the most messages; 100 unless given", in: 1...1000)]
+        router.on(
+            "GET", "/v1/inbox", needs: .read,
+            .init(
+                "The inboxes, and how many messages wait in each",
+                answer: .object(["inboxes": .array(of: .inbox, "those of actions too")], required: ["inboxes"]))
+        ) { _ in
+            let statuses = try await self.broker.activeStation().inboxes?.statuses() ?? []
+            return .json(["inboxes": .array(statuses.map(\.report))])
+        }
+        addInboxManagement(to: &router)
+        router.on(
+            "GET", "/v1/inbox/{name}", needs: .read,
+            .init(
+                "The oldest messages of an inbox that nobody has acknowledged, at most 256 KiB of them or one",
+                query: after.merging(limit) { own, _ in own },
+                answer: .object(
+                    ["messages": .array(of: .keptMessage, "the oldest first")], required: ["messages"]))
+        ) { request in
+            let name = request.parameters["name"] ?? ""
+            let station = try await self.broker.activeStation()
+            guard let inboxes = station.inboxes else { throw MessagingError.noSuchInbox(name) }
+            let messages = try await inboxes.page(
+                of: name, after: try request.integer("after", in: 0...Int64.max, default: 0),
+                limit: Int(try request.integer("limit", in: 1...1000, default: 100)))
+            let encoder = station.subscriptions.encoder(for: station.topics)
+            return .json([
+                "messages": .array(try messages.map { try JSON(parsing: encoder.bytes(of: $0), limit: .max) })
+            ])
+        }
+        router.on(
+            "GET", "/v1/inbox/{name}/stream", needs: .read,
+            .init(
+                "The messages of an inbox that nobody has acknowledged, the oldest first, then each as it arrives",
+                query: after, events: ["message": .keptMessage])
+        ) { request in
+            let name = request.parameters["name"] ?? ""
+            let station = try await self.broker.activeStation()
+            guard let inboxes = station.inboxes else { throw MessagingError.noSuchInbox(name) }
+            let begin = try request.integer("after", in: 0...Int64.max, default: 0)
+            // An inbox that is not there is refused before the stream begins.
+            _ = try await inboxes.page(of: name, after: begin, limit: 1)
+            let encoder = station.subscriptions.encoder(for: station.topics)
+            return .stream {
+                try await InboxStream(inboxes: inboxes, name: name, encoder: encoder).write(to: $0, begin)
+            }
+        }
+        router.on(
+            "POST", "/v1/inbox/{name}/acknowledge", needs: .publish,
+            .init(
+                "Remove messages that were read",
+                body: [
+                    "id": .integer("of a message: it and all before it", in: 1...Int64.max),
+                    "only": .boolean("it alone"),
+                ], required: ["id"],
+                answer: .object(["removed": .integer("how many")], required: ["removed"]))
+        ) { request in
+            let name = request.parameters["name"] ?? ""
+            let body = RequestBody(request)
+            let id = try body.integer("id", in: 1...Int64.max, default: 0)
+            guard id > 0 else { throw AgentError.badRequest(member: "id", fault: "is missing") }
+            let removed = try await self.broker.activeInboxes(naming: name).acknowledge(
+                id, alone: try body.bool("only", default: false), of: name)
+            return .json(["removed": .integer(Int64(removed))])
+        }
+    }
+}
+
+/// The messages of one inbox as the events of a stream.
+private struct InboxStream {
+    package let inboxes: InboxStore
+    package let name: String
+    package let encoder: MessageEncoder
+
+    /// Until the reader is gone.
+    ///
+    /// - Throws: ``AgentError/subscriptionEnded`` when the board's registration ends.
+    package func write(to writer: StreamWriter, _ begin: Int64) async throws {
+        // Before the first page is read, so that no arrival is missed.
+        var arrivals = inboxes.arrivals.subscribe(bound: 64).makeAsyncIterator()
+        var last = begin
+        while !Task.isCancelled {
+            let page = try await inboxes.page(of: name, after: last)
+            guard let newest = page.last else {
+                guard await arrivals.next() != nil else { break }
+                continue
+            }
+            var output: [UInt8] = []
+            for message in page { writer.form.write("message", data: encoder.bytes(of: message), to: &output) }
+            guard await writer.send(output) else { return }
+            last = newest.id
+        }
+        guard !Task.isCancelled else { return }
+        throw AgentError.subscriptionEnded
+    }
+}
+
+extension InboxStatus {
+    package var report: JSON {
+        var members: [String: JSON] = [
+            "name": .string(name), "unread": .integer(Int64(unread)), "bytes": .integer(Int64(bytes)),
+            "dropped": .integer(Int64(dropped)), "dead": .integer(Int64(dead)),
+        ]
+        members["filter"] = filter.map { .string($0.text) }
+        if isAdded { members["added"] = true }
+        members["first"] = first.map { .integer($0) }
+        members["last"] = last.map { .integer($0) }
+        if unread > 0 { members["oldest"] = oldest.map { .string($0.formatted(.iso8601)) } }
+        return .object(members)
+    }
+}
+
+extension Schema {
+    package static var inbox: Schema {
+        .named(
+            "Inbox",
+            .object(
+                [
+                    "name": .string("by which it is read"),
+                    "filter": .string("of whole topics; missing where the settings no longer have the inbox"),
+                    "added": .boolean("whether it was added while the agent ran; missing where the settings have it"),
+                    "unread": .integer("messages that nobody has acknowledged"),
+                    "bytes": .integer("that its messages take"), "dropped": .integer("messages ever"),
+                    "dead": .integer("messages that an action has given up"),
+                    "first": .integer("number of the oldest message"), "last": .integer("number of the newest"),
+                    "oldest": .time("when the oldest message arrived"),
+                ], required: ["name", "unread", "bytes", "dropped", "dead"]))
+    }
+
+    package static var keptMessage: Schema {
+        .named(
+            "KeptMessage",
+            .object(
+                messageMembers.merging(["id": .integer("its number: ascending, never used again")]) { own, _ in own },
+                required: requiredOfMessage.union(["id"]), "With its content in text or in payload"))
+    }
+}

@@ -1,0 +1,52 @@
+import AgentCore
+import Gateway
+import Groundwork
+import LocalAPI
+import Proximity
+import Settings
+
+/// People who log in on this board.
+package struct UsersFeature: Feature {
+    static let page = Setting("login.page", preset: true)
+
+    let host: Host
+    let gateways: GatewayAccounts
+    let nearby: Nearby
+
+    package init(_ host: Host) {
+        self.host = host
+        gateways = host.feature(GatewayFeature.self).gateways
+        nearby = host.feature(NearbyFeature.self).nearby
+        let users = GatewayUsers(gateways: gateways, browserLogIns: BrowserLogIns())
+        gateways.added.users = users
+        gateways.added.browsers = users
+    }
+
+    package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("login") { table in
+            table.choice(
+                "flow", &configuration[UserSettings.flow], ["client-credentials", "password"].map { ($0, $0) })
+            table.integer("ask_seconds", &configuration[UserSettings.askSeconds], in: 0...3600)
+            table.flag("page", &configuration[Self.page])
+            table.flag("keep_user_on_error", &configuration[LoginSettings.keepUserOnError])
+            table.integer("poll_delay_seconds", &configuration[PollingSettings.delaySeconds], in: 0...120)
+            table.integer("poll_seconds", &configuration[PollingSettings.seconds], in: 1...60)
+            table.integer("poll_limit", &configuration[PollingSettings.limit], in: 1...120)
+        }
+    }
+
+    package func addRoutes(to router: inout Router) {
+        router.addOfAccounts(defaultOnly: ["/v1/login/nearby"]) {
+            addUserRoutes(to: &$0)
+            addLogInRoutes(to: &$0)
+            addBrowserLogInRoutes(to: &$0)
+        }
+    }
+
+    package static var statusMembers: [String: Schema] { ["user": .user] }
+
+    package func status() async throws -> [String: JSON] {
+        guard let user = try await gateways.link?.session.user() else { return [:] }
+        return ["user": user.json(at: host.time.now)]
+    }
+}
