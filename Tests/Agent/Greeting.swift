@@ -1,12 +1,10 @@
+import AgentCore
 import Groundwork
 import LocalAPI
 import Settings
 import Synchronization
 
-@testable import Agent
-@testable import AgentCore
-
-/// Greets whoever asks, and counts them.
+/// Greets programs that ask, and counts the greetings.
 final class Greeting: Feature {
     static let text = Setting("greeting.text", preset: "Hello")
     private let host: Host
@@ -39,13 +37,13 @@ final class Greeting: Feature {
     }
 }
 
-/// Warns as long as nobody was greeted.
+/// Warns until the first greeting.
 struct GreetingCheck: HealthCheck {
     static let name = "greeting"
 
     func run(_ agent: AgentState) -> Verdict {
         guard let count = agent.found["greetings"]?.integer, count > 0 else {
-            return .warn("nobody was greeted", remedy: "ask for it: GET /v1/greeting")
+            return .warn("no program was greeted", remedy: "ask for it: GET /v1/greeting")
         }
         return .pass("\(count) greeted")
     }

@@ -27,7 +27,7 @@ CHECKED = (
 # Between two words: blanks, the end of a line, and what begins the next line of a comment, a quotation or a list.
 BETWEEN = r"(?:[ \t]+|[ \t]*\n[ \t]*(?:[#>|*]+[ \t]*)?)"
 FORBIDDEN = re.compile(
-    r"\b(" + "|".join(word.replace(" ", BETWEEN) for word in FLAGGED) + r")\b(?!-)", re.IGNORECASE)
+    r"\b(" + "|".join(word.replace(" ", BETWEEN) for word in FLAGGED) + r")\b(?!-| described)", re.IGNORECASE)
 # Names of code may have any words, and so may Swift, which is not a document.
 CODE = re.compile(r"^```swift\n.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 # A comment, or a literal: over several lines, or within one.

@@ -4,7 +4,6 @@ import Gateway
 import Groundwork
 import LocalAPI
 import OAuth
-import OAuthAccounts
 import Proximity
 
 /// Login by authorization code, in a browser or by another device that scans a code.

@@ -4,7 +4,6 @@ import FoundationEssentials
 import Gateway
 import Groundwork
 import LocalAPI
-import OAuthAccounts
 import Prompts
 import Proximity
 
