@@ -72,11 +72,12 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
-let parsers: [Target.Dependency] = [
-    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
-    "Directories", "Messaging",
-    "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "MPin", "Agent", "AgentCore",
-]
+let parsers: [Target.Dependency] =
+    [
+        "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
+        "Directories", "Messaging",
+        "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "MPin", "Agent", "AgentCore",
+    ] + features
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
 let fuzzing: [Target] =
@@ -154,13 +155,23 @@ let package = Package(
                 "Groundwork", "Settings", "Cryptography", "Storage", "Vault", "HTTPClient", "LocalAPI", "Prompts",
                 "Proximity", "Board", "Connectivity", logging,
             ]),
-        feature("Gateway", ["Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts", "Messaging", "Board", "Connectivity"]),
-        feature("Messages", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"]),
+        feature(
+            "Gateway",
+            ["Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts", "Messaging", "Board", "Connectivity"]),
+        feature(
+            "Messages",
+            ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"]),
         feature("Board", ["AgentMessages", "Board", "Messaging"]),
         feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts"]),
-        feature("Directory", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"]),
+        feature(
+            "Directory", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"]),
         feature("Nearby", ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"]),
-        feature("Users", ["AgentGateway", "AgentNearby", "Cryptography", "Gateway", "Messaging", "OAuth", "Prompts", "Proximity", "Vault"]),
+        feature(
+            "Users",
+            [
+                "AgentGateway", "AgentNearby", "Cryptography", "Gateway", "Messaging", "OAuth", "Prompts", "Proximity",
+                "Vault",
+            ]),
         feature("Network", ["AgentGateway", "AgentMessages", "Connectivity", "Gateway", "Messaging"]),
         feature("Metrics", ["AgentGateway", "AgentMessages", "Board", "Gateway", "Messaging", "HTTPClient"]),
         feature("FirstBoot", ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"]),
@@ -172,12 +183,14 @@ let package = Package(
         room(
             "Agent",
             [
-                "AgentCore", "Groundwork", "Storage", "Vault", "HTTPClient", "Gateway", "Board", "LocalAPI", logging, signals,
+                "AgentCore", "Groundwork", "Storage", "Vault", "HTTPClient", "Gateway", "Board", "LocalAPI", logging,
+                signals,
             ] + features),
         .executableTarget(
             name: "latchkey",
             dependencies: [
-                "Groundwork", "Settings", "Agent", "AgentCore", "AgentSettingsFiles", "AgentInstallation", "AgentMessages",
+                "Groundwork", "Settings", "Agent", "AgentCore", "AgentSettingsFiles", "AgentInstallation",
+                "AgentMessages",
                 "AgentFirstBoot", "AgentBoard", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools",
                 "CLinux", "CommandWords",
                 "CWipedHeap", argumentParser, logging,
@@ -235,12 +248,10 @@ let package = Package(
         tests(of: "LocalAPI", ["Groundwork", "HTTPClient", "TestSupport"]),
         tests(
             of: "Agent",
-            [
-                "AgentCore", "AgentMPin", "AgentOAuthServers", "Groundwork", "Settings", "Cryptography", "Vault",
-                "Storage",
-                "HTTPClient", "OAuth", "Gateway", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts",
-                "Proximity", "LocalAPI",
-                logging,
+            features + [
+                "AgentCore", "Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "OAuth",
+                "Gateway",
+                "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI", logging,
                 "TestSupport",
             ]),
         tests(

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentNearby
 @testable import Proximity
 
 @Suite("Consent that cannot be recorded", .timeLimit(.minutes(8)))

@@ -7,6 +7,8 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentFirstBoot
+@testable import AgentNearby
 @testable import Proximity
 
 @Suite("The record of who was let in", .timeLimit(.minutes(5)))

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentNearby
 
 @Suite("Settings of bluetoothd")
 struct BluetoothDaemonSettingsTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentUsers
 @testable import Gateway
 
 @Suite("Redirect address of a browser's login")

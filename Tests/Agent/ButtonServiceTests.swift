@@ -8,6 +8,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentNearby
 @testable import Board
 
 @Suite("The service of the board's button", .timeLimit(.minutes(8)))

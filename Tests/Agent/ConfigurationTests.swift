@@ -9,7 +9,11 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCalls
 @testable import AgentCore
+@testable import AgentGateway
+@testable import AgentMessages
+@testable import AgentSettingsFiles
 
 @Suite("The agent's settings")
 struct ConfigurationTests {
@@ -270,7 +274,8 @@ struct ConfigurationTests {
     @Test("directories of systemd win over the settings' defaults, never over the file")
     func systemdDirectories() throws {
         let environment = ["STATE_DIRECTORY": "/var/lib/other", "RUNTIME_DIRECTORY": "/run/other"]
-        let placed = AgentConfiguration().placedBySystemd(environment)
+        var placed = AgentConfiguration()
+        placed.placeBySystemd(environment, of: Features.all)
         #expect(placed.stateDirectory == "/var/lib/other")
         #expect(placed.api.socket == "/run/other/api.sock")
         #expect(placed[ProxyFeature.socket] == "/run/other/proxy.sock")
@@ -279,18 +284,11 @@ struct ConfigurationTests {
         written.stateDirectory = "/srv/state"
         written.api.socket = "/srv/api.sock"
         written[ProxyFeature.socket] = "/srv/proxy.sock"
-        #expect(written.placedBySystemd(environment) == written)
-        #expect(AgentConfiguration().placedBySystemd(["STATE_DIRECTORY": "/a:/b"]) == AgentConfiguration())
-    }
-
-    @Test("a check of settings names the faults, and knows a gateway's document by its ending")
-    func report() {
-        #expect(
-            ConfigurationReport(of: Array("[telemetry]\nqos = 9\n".utf8), path: "a.toml").faults.map(\.path) == [
-                "telemetry.qos"
-            ])
-        #expect(ConfigurationReport(of: [], path: "a.toml").faults.isEmpty)
-        #expect(!ConfigurationReport(of: Array("{}".utf8), path: "msso_config.json").faults.isEmpty)
-        #expect(ConfigurationReport(of: Array("not JSON".utf8), path: "msso_config.json").faults.count == 1)
+        var kept = written
+        kept.placeBySystemd(environment, of: Features.all)
+        #expect(kept == written)
+        var several = AgentConfiguration()
+        several.placeBySystemd(["STATE_DIRECTORY": "/a:/b"], of: Features.all)
+        #expect(several == AgentConfiguration())
     }
 }

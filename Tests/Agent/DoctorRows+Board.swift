@@ -4,7 +4,10 @@ import Groundwork
 import Proximity
 
 @testable import Agent
+@testable import AgentBoard
 @testable import AgentCore
+@testable import AgentMetrics
+@testable import AgentNearby
 @testable import Board
 
 extension Row {

@@ -11,8 +11,12 @@ import Vault
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentFirstBoot
+@testable import AgentGateway
 @testable import AgentMPin
+@testable import AgentMessages
 @testable import AgentOAuthServers
+@testable import AgentUsers
 
 /// One look at an agent, and what one check must say of it.
 struct Row: Sendable, CustomTestStringConvertible {

@@ -6,6 +6,7 @@ import Vault
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentGateway
 
 @Suite("Health checks of the doctor")
 struct DoctorTests {

@@ -8,6 +8,8 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentGateway
+@testable import AgentNearby
 
 @Suite("Events of the agent")
 struct EventTests {

@@ -9,6 +9,8 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentFirstBoot
+@testable import AgentGateway
 
 @Suite("Codes shown to a board that is not enrolled", .timeLimit(.minutes(5)))
 struct FirstBootScanTests {

@@ -8,7 +8,10 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentConsole
 @testable import AgentCore
+@testable import AgentFirstBoot
+@testable import AgentMessages
 
 @Suite("An enrollment that waits for the agent")
 struct EnrollmentContentTests {
@@ -140,7 +143,7 @@ struct FirstBootHelperTests {
             try Data(line.utf8).write(to: URL(filePath: file))
             try Data("[enrollment]\nfile = \"\(file)\"\n".utf8).write(to: URL(filePath: settings))
             func read() throws -> JSON {
-                try FirstBootHelper.answer(to: (["do": "read"] as JSON).bytes, settings: settings)
+                try FirstBootHelper.answer(to: (["do": "read"] as JSON).bytes, settings: settings, of: Features.all)
             }
             #expect(chmod(settings, 0o644) == 0)
             #expect(try read()["path"]?.string == file)

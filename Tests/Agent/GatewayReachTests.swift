@@ -4,6 +4,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentNetwork
 
 @Suite("Reach of the gateway")
 struct GatewayReachTests {

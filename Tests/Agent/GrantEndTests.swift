@@ -4,6 +4,7 @@ import Storage
 import Testing
 
 @testable import Agent
+@testable import AgentCalls
 @testable import AgentCore
 @testable import Vault
 

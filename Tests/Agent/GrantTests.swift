@@ -4,6 +4,7 @@ import HTTPClient
 import Testing
 
 @testable import Agent
+@testable import AgentCalls
 @testable import AgentCore
 @testable import LocalAPI
 

@@ -6,7 +6,9 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentCalls
 @testable import AgentCore
+@testable import AgentGateway
 @testable import LocalAPI
 
 @Suite("The trust of a host", .timeLimit(.minutes(5)))

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentMessages
 
 @Suite("Settings of inboxes and actions")
 struct InboxSettingsTests {

@@ -5,6 +5,9 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentInstallation
+@testable import AgentMessages
+@testable import AgentMetrics
 @testable import Vault
 
 /// One look at a machine whose agent does not answer, and what one check must say of it; `nil`: nothing.
@@ -198,10 +201,14 @@ struct InstallationDoctorTests {
                 host = "c"
                 public_authorities = true
                 """, path: "test.toml")
-        let all = Installation.hosts(of: settings) { _ in true }
-        #expect(all.map(\.name) == ["a", "b", "c"])
-        let some = Installation.hosts(of: settings) { $0 != "b" }
-        #expect(some == [.init(name: "a", hasAddress: true), .init(name: "b", hasAddress: false)])
+        let all = Installation.hosts(of: settings, readBy: Features.all) { _ in true }
+        #expect(all.map(\.name) == ["c", "a", "b"])
+        let some = Installation.hosts(of: settings, readBy: Features.all) { $0 != "b" }
+        #expect(
+            some == [
+                .init(name: "c", hasAddress: true), .init(name: "a", hasAddress: true),
+                .init(name: "b", hasAddress: false),
+            ])
     }
 
     @Test("each check of a silent agent says what it saw, and what to do", arguments: rows + rowsOfWhatItStartsWith)

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentGateway
 
 @Suite("Questions for the board's location", .timeLimit(.minutes(5)))
 struct LocationFinderTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentMessages
 
 @Suite("Templates of the broker's login")
 struct LogInTemplateTests {

@@ -4,7 +4,9 @@ import Settings
 import Testing
 
 @testable import Agent
+@testable import AgentCalls
 @testable import AgentCore
+@testable import AgentNearby
 
 @Suite("Settings beside the machine they are for")
 struct MachineComparisonTests {
@@ -20,7 +22,8 @@ struct MachineComparisonTests {
             settings.board.definition = "there"
             settings.board.directories = [folder]
             try change(&settings, folder)
-            let comparison = MachineComparison(settings, machine: Machine(root: folder))
+            let comparison = MachineComparison(
+                settings, machine: Machine(root: folder), of: Features.all)
             return (
                 comparison.faults.map { "\($0.keyPath): \($0.fault)" },
                 comparison.notices.map { "\($0.keyPath): \($0.fault)" }, folder

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentMessages
 
 @Suite("Lines as messages")
 struct MessageLinesTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentMetrics
 @testable import Board
 @testable import Messaging
 

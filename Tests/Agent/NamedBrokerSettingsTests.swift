@@ -7,6 +7,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentMessages
 
 @Suite("Brokers in the settings")
 struct NamedBrokerSettingsTests {

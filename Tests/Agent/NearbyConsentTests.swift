@@ -9,6 +9,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentNearby
 @testable import Gateway
 
 @Suite("Letting devices nearby in", .timeLimit(.minutes(8)))

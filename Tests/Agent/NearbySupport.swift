@@ -11,6 +11,7 @@ import Vault
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentNearby
 @testable import Gateway
 
 /// Proximity log-in of a board whose radio does as the test says, and the session of its user.

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentNearby
 
 @Suite("Sharing with devices nearby", .timeLimit(.minutes(8)))
 struct NearbySharingTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentMessages
 
 @Suite("Services of the agent", .timeLimit(.minutes(5)))
 struct ServiceTests {

@@ -7,6 +7,8 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentMessages
+@testable import AgentSettingsFiles
 
 @Suite("The settings file, shown and changed")
 struct SettingsFileTests {
@@ -14,7 +16,7 @@ struct SettingsFileTests {
         try withFolder { folder in
             let path = folder + "/latchkey.toml"
             try text?.write(toFile: path, atomically: true, encoding: .utf8)
-            return try body(SettingsFile(path), path)
+            return try body(SettingsFile(path, of: Features.all), path)
         }
     }
 
@@ -24,7 +26,7 @@ struct SettingsFileTests {
 
     @Test("a survey of no settings file has every documented key, with its documented default")
     func survey() throws {
-        let preset = try AgentConfiguration.survey(toml: "", path: "test.toml")
+        let preset = try AgentConfiguration.survey(toml: "", path: "test.toml", of: Features.all)
         let tables = ["hosts", "brokers", "inbox", "actions", "grants"]
         let keys = preset.map(\.keyPath).filter { !tables.contains($0) }
         let documented = try ConfigurationTests.documentedKeys()
@@ -33,7 +35,7 @@ struct SettingsFileTests {
         #expect(preset.allSatisfy { !$0.isWritten && $0.value == $0.preset })
 
         let text = try String(contentsOf: ConfigurationTests.documented, encoding: .utf8)
-        let written = try AgentConfiguration.survey(toml: text, path: "test.toml")
+        let written = try AgentConfiguration.survey(toml: text, path: "test.toml", of: Features.all)
         let members = try SettingsDocument.parse(text)
         for setting in written where !tables.contains(setting.keyPath) {
             let parts = setting.keyPath.split(separator: ".").map(String.init)
@@ -94,7 +96,7 @@ struct SettingsFileTests {
             #expect(chmod(path, 0o640) == 0)
             let link = path + ".link"
             #expect(symlink(path, link) == 0)
-            #expect(try set(SettingsFile(link), "broker.port", "2").former == 1)
+            #expect(try set(SettingsFile(link, of: Features.all), "broker.port", "2").former == 1)
             #expect(try String(contentsOfFile: path, encoding: .utf8) == "[broker]\nport = 2\n")
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect(
@@ -103,7 +105,7 @@ struct SettingsFileTests {
             let folder = URL(filePath: path).deletingLastPathComponent().path
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
             // What is so already is not written again.
-            #expect(try set(SettingsFile(link), "broker.port", "2").isWritten == false)
+            #expect(try set(SettingsFile(link, of: Features.all), "broker.port", "2").isWritten == false)
         }
     }
 
@@ -244,7 +246,7 @@ struct SettingsFileTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "settings-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let file = SettingsFile(folder.appending(path: "latchkey.toml").path)
+        let file = SettingsFile(folder.appending(path: "latchkey.toml").path, of: Features.all)
         let keys = ["broker.port", "broker.window", "console.port", "outbox.max_age_hours", "gateway.renew_days"]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for key in keys {

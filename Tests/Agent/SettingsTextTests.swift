@@ -4,6 +4,8 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentMessages
+@testable import AgentSettingsFiles
 
 @Suite("A change of one value in the text of the settings")
 struct SettingsTextTests {

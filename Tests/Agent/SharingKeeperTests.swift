@@ -8,6 +8,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentNearby
 
 @Suite("Keeper of sharing")
 struct SharingKeeperTests {

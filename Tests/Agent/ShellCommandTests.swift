@@ -2,6 +2,7 @@ import Agent
 import Testing
 
 @testable import AgentCore
+@testable import AgentInstallation
 
 @Suite("A command of the shell")
 struct ShellCommandTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentMessages
 @testable import LocalAPI
 @testable import Messaging
 

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentNearby
 @testable import Proximity
 
 @Suite("The state directory")

@@ -7,6 +7,8 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentGateway
+@testable import AgentNearby
 
 @Suite("Troubles that stand")
 struct TroublesTests {

@@ -27,27 +27,52 @@ private let allowed: [String: Set<String>] = [
         "Groundwork", "Settings", "Cryptography", "Storage", "Vault", "HTTPClient", "LocalAPI", "Prompts", "Proximity",
         "Board", "Connectivity",
     ],
-    "AgentMPin": ["AgentCore", "Groundwork", "Settings", "Cryptography", "LocalAPI", "Prompts", "Board", "MPin"],
-    "AgentOAuthServers": [
-        "AgentCore", "Groundwork", "Cryptography", "HTTPClient", "LocalAPI", "Prompts", "Proximity", "OAuth",
-        "OAuthAccounts",
-    ],
     "Agent": [
-        "AgentCore", "AgentMPin", "AgentOAuthServers", "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient",
-        "OAuth", "Gateway", "GatewayServices", "Directories", "Messaging", "Board", "Connectivity", "Bluetooth",
-        "Prompts", "Proximity",
-        "LocalAPI", "Settings",
+        "AgentCore", "Groundwork", "Storage", "Vault", "HTTPClient", "Gateway", "Board", "LocalAPI",
     ],
     "CommandWords": [],
     "latchkey": [
-        "Groundwork", "Settings", "HTTPClient", "Board", "Proximity", "LocalAPI", "AgentCore", "Agent", "CommandWords",
+        "Groundwork", "Settings", "HTTPClient", "Board", "Proximity", "LocalAPI", "AgentCore", "Agent", "AgentBoard",
+        "AgentFirstBoot", "AgentInstallation", "AgentMessages", "AgentSettingsFiles", "CommandWords",
     ],
     "GatewayLab": ["Groundwork", "Cryptography"],
     "latchkey-lab": ["Groundwork", "GatewayLab", "CommandWords"],
 ]
 
-/// Where rooms are whose folders are not named after them.
-private let folders = ["AgentMPin": "Features/MPin", "AgentOAuthServers": "Features/OAuthServers"]
+/// What each feature of the agent may know beside ``ofFeatures``: its own rooms, and other features as the map says.
+private let knownByFeatures: [String: Set<String>] = [
+    "Board": ["AgentMessages", "Board", "Messaging"],
+    "Calls": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts"],
+    "Console": [],
+    "Directory": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"],
+    "FirstBoot": ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"],
+    "Gateway": ["Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts", "Messaging", "Board", "Connectivity"],
+    "Installation": ["AgentGateway", "Board", "Gateway", "Messaging"],
+    "MPin": ["Cryptography", "Prompts", "Board", "MPin"],
+    "Messages": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"],
+    "Metrics": ["AgentGateway", "AgentMessages", "Board", "Gateway", "Messaging", "HTTPClient"],
+    "Nearby": ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"],
+    "Network": ["AgentGateway", "AgentMessages", "Connectivity", "Gateway", "Messaging"],
+    "OAuthServers": ["Cryptography", "HTTPClient", "Prompts", "Proximity", "OAuth", "OAuthAccounts"],
+    "SettingsFiles": ["Gateway"],
+    "Users": [
+        "AgentGateway", "AgentNearby", "Cryptography", "Gateway", "Messaging", "OAuth", "Prompts", "Proximity", "Vault",
+    ],
+]
+
+/// What every feature may know.
+private let ofFeatures: Set = ["AgentCore", "Groundwork", "LocalAPI", "Settings"]
+
+/// The systems: none of them knows another feature.
+private let systemFeatures: Set = ["MPin", "OAuthServers"]
+
+/// The rooms and the features, each with what it may know. The agent itself lists the features.
+private let arrows: [String: Set<String>] = {
+    var arrows = allowed
+    for (name, known) in knownByFeatures { arrows["Agent\(name)"] = known.union(ofFeatures) }
+    arrows["Agent"]?.formUnion(knownByFeatures.keys.map { "Agent\($0)" })
+    return arrows
+}()
 
 /// The only rooms that may name a library.
 private let owners: [String: Set<String>] = [
@@ -89,23 +114,23 @@ struct ArrowTests {
     @Test("the manifest has only dependencies that the map of the rooms allows")
     func manifest() async throws {
         let targets = try await Manifest.read().targets.filter { ["regular", "executable"].contains($0.type) }
-        let rooms = targets.filter { allowed[$0.name] != nil }
-        #expect(rooms.count == allowed.count, "the rule names rooms that are not there")
+        let rooms = targets.filter { arrows[$0.name] != nil }
+        #expect(rooms.count == arrows.count, "the rule names rooms that are not there")
         for target in rooms {
             let known = Set(target.dependencies.compactMap { $0.byName?.first ?? nil })
             #expect(!known.contains("TestSupport"), "\(target.name) may not know what tests share")
-            let rising = known.intersection(allowed.keys).subtracting(allowed[target.name] ?? [])
+            let rising = known.intersection(arrows.keys).subtracting(arrows[target.name] ?? [])
             #expect(rising.isEmpty, "\(target.name) may not know \(rising.sorted())")
         }
     }
 
-    @Test("the sources import only rooms and libraries that the map allows", arguments: allowed.keys.sorted())
+    @Test("the sources import only rooms and libraries that the map allows", arguments: arrows.keys.sorted())
     func sources(room: String) throws {
         for (file, imported) in try imports(of: room) {
             if let expected = owners[imported] {
                 #expect(expected.contains(room), "\(file) may not import \(imported)")
-            } else if allowed[imported] != nil {
-                #expect(allowed[room]?.contains(imported) == true, "\(file) may not import \(imported)")
+            } else if arrows[imported] != nil {
+                #expect(arrows[room]?.contains(imported) == true, "\(file) may not import \(imported)")
             }
         }
     }
@@ -115,6 +140,11 @@ struct ArrowTests {
         for file in try sources() {
             #expect(try !text(of: file).contains(/(?m)^extension Agent\b/), "\(file) extends the agent")
         }
+    }
+
+    @Test("a system knows the core of the agent, and no other feature", arguments: systemFeatures.sorted())
+    func strangers(system: String) {
+        #expect(knownByFeatures[system]?.contains { $0.hasPrefix("Agent") } == false)
     }
 
     /// A system is known in its room, in its feature and in its commands, and named where features and rooms are listed.
@@ -143,7 +173,7 @@ struct ArrowTests {
 
     @Test("the agent never imports all of Foundation, which would bring 45 MB of ICU")
     func foundation() throws {
-        for room in allowed.keys where !["GatewayLab", "latchkey-lab"].contains(room) {
+        for room in arrows.keys where !["GatewayLab", "latchkey-lab"].contains(room) {
             for (file, imported) in try imports(of: room) {
                 #expect(imported != "Foundation" && imported != "FoundationNetworking", "\(file) imports \(imported)")
             }
@@ -163,7 +193,8 @@ struct ArrowTests {
     }
 
     private func imports(of room: String) throws -> [(file: String, module: String)] {
-        let folder = root.appending(path: "Sources/\(folders[room] ?? room)")
+        let name = String(room.dropFirst("Agent".count))
+        let folder = root.appending(path: "Sources/\(knownByFeatures[name] == nil ? room : "Features/\(name)")")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
         #expect(!files.isEmpty)
         return try files.flatMap { file in

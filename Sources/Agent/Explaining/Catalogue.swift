@@ -1,4 +1,5 @@
 import AgentCore
+import AgentSettingsFiles
 import Gateway
 import Groundwork
 

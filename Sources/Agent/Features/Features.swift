@@ -1,6 +1,17 @@
+import AgentBoard
+import AgentCalls
+import AgentConsole
 import AgentCore
+import AgentDirectory
+import AgentFirstBoot
+import AgentGateway
 import AgentMPin
+import AgentMessages
+import AgentMetrics
+import AgentNearby
+import AgentNetwork
 import AgentOAuthServers
+import AgentUsers
 
 /// The list of features, in the order in which a person would fix what fails.
 package enum Features {

@@ -1,4 +1,6 @@
+import AgentCalls
 import AgentCore
+import AgentGateway
 import Board
 import CLinux
 import FoundationEssentials

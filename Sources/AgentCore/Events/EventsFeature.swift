@@ -12,7 +12,7 @@ package struct EventsFeature: Feature {
             "GET", "/v1/events", needs: .read,
             .init(
                 "What happens, as an event stream",
-                events: Schema.events(of: host.features.map { type(of: $0) }))
+                events: Schema.events(of: host.featureTypes))
         ) { [host] _ in
             .events(host.events.subscribe().map { LocalEvent(name: $0.name, data: $0.json) })
         }

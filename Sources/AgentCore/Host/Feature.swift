@@ -19,6 +19,9 @@ package protocol Feature: Sendable {
     /// Places its sockets, unless the settings do, in the directory that systemd made for this service.
     static func placeSockets(in directory: String, of configuration: inout AgentConfiguration)
 
+    /// The hosts that its settings name.
+    static func hosts(in configuration: AgentConfiguration) -> [String]
+
     /// Finds what its settings name and this machine lacks.
     static func compare(with machine: inout MachineComparison)
 
@@ -89,6 +92,7 @@ extension Feature {
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {}
     package static func placeSockets(in directory: String, of configuration: inout AgentConfiguration) {}
     package static func compare(with machine: inout MachineComparison) {}
+    package static func hosts(in configuration: AgentConfiguration) -> [String] { [] }
     package static var opensSessions: Bool { false }
     package static var checks: [any HealthCheck] { [] }
     package static var statusMembers: [String: Schema] { [:] }

@@ -51,6 +51,8 @@ package final class Host: Sendable {
     /// The features that were made, each after those that it uses.
     package var features: [any Feature] { made.withLock { $0 } }
 
+    package var featureTypes: [any Feature.Type] { features.map { type(of: $0) } }
+
     /// A feature, which is made if it is not there yet: one that uses others asks for them when it is made itself.
     package func feature<Wanted: Feature>(_ type: Wanted.Type) -> Wanted {
         if let feature = features.lazy.compactMap({ $0 as? Wanted }).first { return feature }

@@ -8,13 +8,13 @@ extension AgentFeature {
             "GET", "/v1/version", needs: .read,
             .init("Version of the agent and of the libraries it runs with", answer: .version)
         ) { _ in
-            .json(Version.report(of: self.host.features.map { type(of: $0) }))
+            .json(Version.report(of: self.host.featureTypes))
         }
         router.on(
             "GET", "/v1/status", needs: .read,
             .init(
                 "Registration, certificate, token, broker, outbox, sensors",
-                answer: .status(of: self.host.features.map { type(of: $0) }))
+                answer: .status(of: self.host.featureTypes))
         ) { _ in
             .json(try await self.host.statusReport())
         }

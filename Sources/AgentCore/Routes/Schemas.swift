@@ -30,7 +30,7 @@ extension Schema {
         }
         return named(
             "Status", .object(members, required: ["version", "time", "uptime", "registration", "warnings"])
-        ).defining(event(of: features))
+        ).defining(event(of: features)).defining(account(of: features))
     }
 
     package static var user: Schema { named("User", .object(userMembers, required: ["loggedIn"])) }

@@ -7,9 +7,9 @@ import Settings
 /// Finds what the settings name and this machine lacks: `latchkey run` would refuse to start, or do without it.
 package struct MachineComparison {
     /// What keeps the agent from starting, or from doing what the settings ask for.
-    private(set) var faults: [SettingsFault] = []
+    package private(set) var faults: [SettingsFault] = []
     /// What may be correct, or cannot be checked by this user.
-    private(set) var notices: [SettingsFault] = []
+    package private(set) var notices: [SettingsFault] = []
 
     package let configuration: AgentConfiguration
     package let machine: Machine

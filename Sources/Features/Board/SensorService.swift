@@ -1,4 +1,5 @@
 import AgentCore
+import AgentMessages
 import Board
 import Groundwork
 import Messaging

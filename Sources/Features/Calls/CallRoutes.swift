@@ -81,7 +81,9 @@ package struct GatewayCalls: AccountCalls {
     private var keys: SigningKeys { SigningKeys(host: gateways.host) }
     private var prompts: PromptDesk { gateways.host.prompts }
 
-    package func answer(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws -> LocalResponse {
+    package func answer(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws
+        -> LocalResponse
+    {
         let call = try await GatewayCall(asked, keys: keys)
         let permit = try await permit(request, call)
         return try await permit.run(of: authorizer.book) {
@@ -92,7 +94,9 @@ package struct GatewayCalls: AccountCalls {
         }
     }
 
-    package func stream(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws -> LocalResponse {
+    package func stream(_ asked: CallRequest, at name: AccountName, for request: LocalRequest) async throws
+        -> LocalResponse
+    {
         let call = try await GatewayCall(asked, keys: keys)
         let permit = try await permit(request, call)
         let exchange = CallExchange(

@@ -1,4 +1,5 @@
 import AgentCore
+import AgentGateway
 import Gateway
 import Groundwork
 import HTTPClient

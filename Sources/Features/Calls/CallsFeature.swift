@@ -21,6 +21,8 @@ package struct CallsFeature: Feature {
         gateways.added.tokens = calls
     }
 
+    package static func hosts(in configuration: AgentConfiguration) -> [String] { configuration.hosts.map(\.host) }
+
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         let (hosts, faults) = HostSecurity.read(from: &root)
         configuration.hosts = hosts

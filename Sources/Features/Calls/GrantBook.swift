@@ -66,7 +66,9 @@ package final class GrantBook: Sendable {
 
     // MARK: Deciding
 
-    package func decide(_ program: LocalProgram, _ use: GrantUse) -> Decision { state.withLock { decide(program, use, $0) } }
+    package func decide(_ program: LocalProgram, _ use: GrantUse) -> Decision {
+        state.withLock { decide(program, use, $0) }
+    }
 
     private func decide(_ program: LocalProgram, _ use: GrantUse, _ state: State) -> Decision {
         // Whoever may read the agent's memory gains nothing by a grant.
@@ -124,7 +126,9 @@ package final class GrantBook: Sendable {
     /// Remembers what runs by a decision, until ``end(_:)``.
     package func begin(_ permit: Permit) { state.withLock { $0.running[ObjectIdentifier(permit)] = permit } }
 
-    package func end(_ permit: Permit) { state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(permit)) } }
+    package func end(_ permit: Permit) {
+        state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(permit)) }
+    }
 
     // MARK: Changing
 

@@ -1,5 +1,4 @@
 import AgentCore
-import AgentNearby
 import FoundationEssentials
 import Gateway
 import Groundwork

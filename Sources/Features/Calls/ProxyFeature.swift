@@ -30,7 +30,9 @@ package struct ProxyFeature: Feature {
         }
         let directory = MachineComparison.directory(of: path)
         // Where both sockets are in one directory, one fault is enough.
-        guard directory != MachineComparison.directory(of: machine.configuration.api.socket) || path.utf8.count > MachineComparison.socketPathLimit
+        guard
+            directory != MachineComparison.directory(of: machine.configuration.api.socket)
+                || path.utf8.count > MachineComparison.socketPathLimit
         else { return }
         machine.compareSocket(key, path)
     }

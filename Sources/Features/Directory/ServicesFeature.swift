@@ -1,4 +1,5 @@
 import AgentCore
+import AgentGateway
 import Directories
 import GatewayServices
 import Groundwork

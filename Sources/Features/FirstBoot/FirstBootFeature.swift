@@ -1,4 +1,5 @@
 import AgentCore
+import AgentGateway
 import Board
 import FoundationEssentials
 import Groundwork

@@ -14,7 +14,7 @@ package struct AccountsFeature: Feature {
     }
 
     package func addRoutes(to router: inout Router) {
-        host.accounts.addRoutes(to: &router, of: host.features.map { type(of: $0) })
+        host.accounts.addRoutes(to: &router, of: host.featureTypes)
     }
 
     package static var checks: [any HealthCheck] { [AccountsCheck()] }

@@ -137,7 +137,9 @@ package struct GatewayFeature: Feature {
 
     package static var codes: [CatalogueEntry] { OAuthErrors.all }
 
-    package static var errors: [any Explained.Type] { [GatewayChoiceError.self, GatewayError.self, MultiFactorError.self] }
+    package static var errors: [any Explained.Type] {
+        [GatewayChoiceError.self, GatewayError.self, MultiFactorError.self]
+    }
 
     package static var events: [any ReportedEvent.Type] { [GatewayEvent.self] }
 

@@ -14,9 +14,16 @@ package struct OneTimePasswordPrompts: OneTimePasswordAsker {
     package let prompts: PromptDesk
     /// How long each question waits.
     package let patience: Duration
-    package var answerers = PromptQuestion.Answerers.operators
+    package let answerers: PromptQuestion.Answerers
     /// Called for each question and each answer that is tried.
-    package var report: @Sendable (PromptEvent) async -> Void = { _ in }
+    package let report: @Sendable (PromptEvent) async -> Void
+
+    package init(
+        prompts: PromptDesk, patience: Duration, answerers: PromptQuestion.Answerers = .operators,
+        report: @escaping @Sendable (PromptEvent) async -> Void = { _ in }
+    ) {
+        (self.prompts, self.patience, self.answerers, self.report) = (prompts, patience, answerers, report)
+    }
 
     package func channel(of choices: [String], for call: ChallengedCall, isRepeated: Bool) async throws -> String {
         let text =

@@ -1,4 +1,5 @@
 import AgentCore
+import AgentGateway
 
 /// Fails when a host that the settings name has no address.
 package struct HostsCheck: InstallationCheck {

@@ -6,7 +6,8 @@ import Settings
 
 extension Installation {
     /// Examines this machine with the permissions of this user.
-    package init(gathering socketPath: String, _ socket: Socket, settingsPath: String?, of features: [any Feature.Type]) {
+    package init(gathering socketPath: String, _ socket: Socket, settingsPath: String?, of features: [any Feature.Type])
+    {
         self.init(socketPath: socketPath, socket: socket)
         user = geteuid()
         unit = Self.unit()
@@ -22,7 +23,7 @@ extension Installation {
         lock = Self.holder(of: "\(settings.stateDirectory)/\(StateDirectory.lockName)")
         gatherState(settings)
         board = Result { () throws(BoardError) in try settings.board.read().definition.title }
-        hosts = Self.hosts(of: settings)
+        hosts = Self.hosts(of: settings, readBy: features)
     }
 
     private mutating func gatherSettings(named path: String?, _ features: [any Feature.Type]) {

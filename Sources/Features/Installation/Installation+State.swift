@@ -51,7 +51,9 @@ extension Installation {
     // MARK: Libraries
 
     /// The libraries that are loaded with their first use; without the others this program does not even start.
-    package static func libraryFaults() -> [String] { [HTTPClient.libraryFault, LocalServer.libraryFault].compactMap { $0 } }
+    package static func libraryFaults() -> [String] {
+        [HTTPClient.libraryFault, LocalServer.libraryFault].compactMap { $0 }
+    }
 
     // MARK: Names
 
@@ -60,9 +62,10 @@ extension Installation {
 
     /// Looks up the hosts that the settings name, until one has no address: the others would wait as long.
     package static func hosts(
-        of settings: AgentConfiguration, hasAddress: (String) -> Bool = Self.hasAddress
+        of settings: AgentConfiguration, readBy features: [any Feature.Type],
+        hasAddress: (String) -> Bool = Self.hasAddress
     ) -> [Host] {
-        let named = [settings.broker.host] + settings.brokers.map(\.address.host) + settings.hosts.map(\.host)
+        let named = features.flatMap { $0.hosts(in: settings) }
         var found: [Host] = []
         for name in named where !name.isEmpty && !found.contains(where: { $0.name == name }) {
             guard found.count < hostLimit else { break }

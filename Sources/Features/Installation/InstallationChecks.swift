@@ -23,14 +23,19 @@ package enum InstallationDoctor {
     /// - Parameters:
     ///   - socketPath: where the daemon was asked.
     ///   - settingsPath: the settings that the daemon would read; `nil`: the file at its usual place.
+    ///   - features: of the program, which read them.
     ///   - error: why the daemon could not be asked.
     /// - Returns: the report in the form of the daemon's own; `nil` if the error does not mean that no daemon answers.
-    package static func examine(socketPath: String, settingsPath: String?, after error: LocalAPIError) -> JSON? {
+    package static func examine(
+        socketPath: String, settingsPath: String?, of features: [any Feature.Type], after error: LocalAPIError
+    ) -> JSON? {
         switch error {
-        case .daemonNotRunning(let path): examine(Installation(gathering: path, .silent, settingsPath: settingsPath))
-        case .socketForbidden(let path): examine(Installation(gathering: path, .forbidden, settingsPath: settingsPath))
+        case .daemonNotRunning(let path):
+            examine(Installation(gathering: path, .silent, settingsPath: settingsPath, of: features))
+        case .socketForbidden(let path):
+            examine(Installation(gathering: path, .forbidden, settingsPath: settingsPath, of: features))
         case .noAnswer(let reason):
-            examine(Installation(gathering: socketPath, .mute(reason), settingsPath: settingsPath))
+            examine(Installation(gathering: socketPath, .mute(reason), settingsPath: settingsPath, of: features))
         default: nil
         }
     }

@@ -35,7 +35,7 @@ extension MPinFeature {
             "POST", path, needs: .operate,
             .init(
                 "Make an account at an M-Pin back end, which has to answer", path: account, body: Schema.mpinBackend,
-                required: ["url"], answer: .reference(to: "Account"))
+                required: ["url"], answer: .account(of: self.host.featureTypes))
         ) { request in
             let name = try request.accountName()
             let configuration = try MPinConfiguration(RequestBody(request).mpinDocument())

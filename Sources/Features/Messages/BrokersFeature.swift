@@ -21,6 +21,10 @@ package struct BrokersFeature: Feature {
         }
     }
 
+    package static func hosts(in configuration: AgentConfiguration) -> [String] {
+        configuration.brokers.map(\.address.host)
+    }
+
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         let (brokers, faults) = NamedBrokerSettings.read(from: &root)
         configuration.brokers = brokers

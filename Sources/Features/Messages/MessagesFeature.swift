@@ -20,6 +20,8 @@ package struct MessagesFeature: Feature {
         broker = BoardBroker(host, gateways: gateways)
     }
 
+    package static func hosts(in configuration: AgentConfiguration) -> [String] { [configuration.broker.host] }
+
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("broker") { table in
             table.string("account", &configuration.broker.account, .accountName)
@@ -80,7 +82,9 @@ package struct MessagesFeature: Feature {
             oldestAge: status.outbox.oldest.map { state.now.timeIntervalSince($0) })
     }
 
-    package static var statusMembers: [String: Schema] { ["broker": .broker, "userBroker": .broker, "outbox": .outbox] }
+    package static var statusMembers: [String: Schema] {
+        ["broker": .broker, "userBroker": .broker, "outbox": .outbox]
+    }
 
     package func status() async throws -> [String: JSON] {
         guard let keeper = await broker.keeper else { return [:] }

@@ -24,12 +24,12 @@ package actor NamedBroker {
     private let network: NetworkWatch
     private let report: @Sendable (any ReportedEvent) -> Void
 
-    private(set) var connection: Connection?
+    package private(set) var connection: Connection?
     private var uses = 0
     private var lingering: Task<Void, Never>?
     private let change = AsyncMutex()
     /// Why the last connection ended or could not be made.
-    private(set) var lastError: MessagingError?
+    package private(set) var lastError: MessagingError?
 
     package init(
         _ settings: NamedBrokerSettings, policy: OutboxPolicy, network: NetworkWatch,

@@ -34,7 +34,9 @@ package struct NamedBrokerSettings: Sendable, Equatable {
 
     // MARK: Reading
 
-    package static func read(from root: inout SettingsTable) -> (brokers: [NamedBrokerSettings], faults: [SettingsFault]) {
+    package static func read(from root: inout SettingsTable) -> (
+        brokers: [NamedBrokerSettings], faults: [SettingsFault]
+    ) {
         var brokers: [NamedBrokerSettings] = []
         var faults: [SettingsFault] = []
         for var table in root.tables("brokers", atMost: limit) {

@@ -21,7 +21,7 @@ package final actor StationKeeper: RegistrationWork {
     package var userTask: Task<Void, Never>?
     package let userChange = AsyncMutex()
     /// Why there is no station, if the outbox is the cause.
-    private(set) var outboxFault: MessagingError?
+    package private(set) var outboxFault: MessagingError?
     /// Who has the files of messages open, or opens them: a number for each stay at the broker.
     private var holder: Int?
     private var stays = 0

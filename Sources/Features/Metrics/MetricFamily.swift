@@ -31,7 +31,7 @@ struct MetricFamily: Sendable {
 
 /// The figures of the agent at one time, in the order in which they are shown.
 struct MetricsPage: Sendable {
-    private(set) var families: [MetricFamily] = []
+    package private(set) var families: [MetricFamily] = []
 
     typealias Sample = MetricFamily.Sample
     /// What a sample is about, such as the sensor.

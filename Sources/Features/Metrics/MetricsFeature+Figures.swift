@@ -1,4 +1,6 @@
 import AgentCore
+import AgentGateway
+import AgentMessages
 import Board
 import FoundationEssentials
 import Gateway

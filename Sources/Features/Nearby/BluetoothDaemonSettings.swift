@@ -8,13 +8,13 @@ import Groundwork
 /// ignored.
 package struct BluetoothDaemonSettings: Equatable {
     /// Whether it reads the services of a device that has connected to this board, and uses them.
-    private(set) var looksAtCentrals = true
+    package private(set) var looksAtCentrals = true
     /// Whether it has the plugin that accepts input from a bonded device (HID over GATT).
-    private(set) var takesInput = true
+    package private(set) var takesInput = true
     /// Whether a bonded device that connects to this board can become its keyboard.
     package var takesKeyboards: Bool { looksAtCentrals && takesInput }
     /// The settings file that the command line names.
-    private(set) var file = "/etc/bluetooth/main.conf"
+    package private(set) var file = "/etc/bluetooth/main.conf"
 
     /// - Parameter arguments: its command line, without its own name.
     package init(arguments: [String] = []) {

@@ -81,7 +81,7 @@ package struct LoneTaps {
     private var lastEnd: Duration?
     private var counts = false
     /// From when a press that has ended counts as single, unless another one begins before.
-    private(set) var deadline: Duration?
+    package private(set) var deadline: Duration?
 
     package init(_ timing: ButtonGestures.Timing) { self.timing = timing }
 

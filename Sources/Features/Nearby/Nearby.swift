@@ -81,3 +81,10 @@ package struct Nearby: Sendable {
         events.finish()
     }
 }
+
+extension AuditLog {
+    /// - Throws: ``AgentError/stateDirectory(path:reason:)``
+    func append(_ record: AuditRecord) throws(AgentError) {
+        try append(record.json, isRefusal: record.outcome == .refused)
+    }
+}

@@ -1,4 +1,5 @@
 import AgentCore
+import AgentGateway
 import Board
 import Gateway
 import Groundwork

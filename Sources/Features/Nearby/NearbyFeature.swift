@@ -1,4 +1,5 @@
 import AgentCore
+import AgentGateway
 import Bluetooth
 import Groundwork
 import LocalAPI
@@ -28,7 +29,9 @@ package struct NearbyFeature: Feature {
     package static func compare(with machine: inout MachineComparison) {
         let name = machine.configuration.bluetooth.adapter
         // The kernel knows an address only after it has queried the adapter.
-        guard name.hasPrefix("hci"), case .missing = MachineComparison.look(at: "/sys/class/bluetooth/\(name)") else { return }
+        guard name.hasPrefix("hci"), case .missing = MachineComparison.look(at: "/sys/class/bluetooth/\(name)") else {
+            return
+        }
         machine.fail(
             "bluetooth.adapter", "there is no Bluetooth adapter \(name)",
             fix: "plug it in, name another, or leave it empty for the first there is")

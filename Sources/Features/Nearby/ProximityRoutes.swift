@@ -1,4 +1,5 @@
 import AgentCore
+import AgentGateway
 import Groundwork
 import LocalAPI
 import Prompts

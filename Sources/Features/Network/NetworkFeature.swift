@@ -1,4 +1,6 @@
 import AgentCore
+import AgentGateway
+import AgentMessages
 import Connectivity
 import FoundationEssentials
 import Gateway

@@ -14,7 +14,7 @@ extension OAuthFeature {
             "POST", "/v1/accounts", needs: .operate,
             .init(
                 "Make an account at an OAuth 2.0 or OpenID Connect server", body: Schema.newOAuthAccount,
-                required: ["name"], answer: .reference(to: "Account"))
+                required: ["name"], answer: .account(of: self.host.featureTypes))
         ) { request in
             let body = RequestBody(request)
             guard let name = AccountName(try body.string("name")) else { throw AccountError.nameInvalid }

@@ -66,7 +66,9 @@ package struct ConfigurationReport: Sendable {
         }
     }
 
-    private mutating func checkAgent(_ bytes: [UInt8], _ path: String, _ comparesMachine: Bool, _ features: [any Feature.Type]) {
+    private mutating func checkAgent(
+        _ bytes: [UInt8], _ path: String, _ comparesMachine: Bool, _ features: [any Feature.Type]
+    ) {
         do {
             let configuration = try AgentConfiguration(bytes: bytes, path: path, of: features)
             guard comparesMachine else { return }

@@ -14,7 +14,9 @@ package struct SettingsEdit: Equatable {
     ///   - words: `nil` means the default.
     ///   - settings: of the file as it is.
     /// - Throws: ``SettingsEditError``
-    package init(_ keyPath: String, _ words: [String]?, in settings: [SurveyedSetting]) throws(SettingsEditError) {
+    package init(
+        _ keyPath: String, _ words: [String]?, in settings: [SurveyedSetting], readBy features: [any Feature.Type]
+    ) throws(SettingsEditError) {
         let place = try SettingsPlace(keyPath, in: settings)
         guard let key = place.key else { throw .array(keyPath: keyPath) }
         path = SettingsPath(table: place.table, index: place.index, key: key)
@@ -25,7 +27,7 @@ package struct SettingsEdit: Equatable {
             let current = table[key]
             (former, isNew) = (current ?? .null, current == nil)
             let others = table.sorted { $0.key < $1.key }.filter { $0.key != key }
-            value = SettingsWords.values(of: [(key, words)], in: place.table, beside: others)[0].value
+            value = SettingsWords.values(of: [(key, words)], in: place.table, beside: others, readBy: features)[0].value
         } else {
             guard let setting = settings.first(where: { $0.keyPath == keyPath }) else {
                 throw Self.unknown(keyPath, settings)

@@ -87,7 +87,7 @@ package struct SettingsFile: Sendable {
     ///   then.
     package func set(_ keyPath: String, to words: [String]?, comparingMachine: Bool) throws -> Change {
         try change(keyPath, comparingMachine) { text, settings in
-            let edit = try SettingsEdit(keyPath, words, in: settings)
+            let edit = try SettingsEdit(keyPath, words, in: settings, readBy: features)
             let isWritten = edit.value != edit.former || edit.isNew
             if isWritten { try text.set(edit.path, to: edit.value) }
             return Change(former: edit.former, value: edit.value, isWritten: isWritten)
@@ -109,7 +109,7 @@ package struct SettingsFile: Sendable {
                 throw keys.isEmpty
                     ? SettingsEdit.unknown(array, settings) : SettingsEditError.table(keyPath: array, keys: keys)
             }
-            let values = SettingsWords.values(of: members, in: array)
+            let values = SettingsWords.values(of: members, in: array, readBy: features)
             try text.add(to: array, values)
             let table: [String: JSON] = values.reduce(into: [:]) { $0[$1.key] = $1.value }
             return Change(former: .null, value: .object(table), isWritten: true)
@@ -173,10 +173,12 @@ package struct SettingsFile: Sendable {
         throws(SettingsEditError)
     {
         do throws(ConfigurationError) {
-            let configuration = try AgentConfiguration(toml: text, path: path)
+            let configuration = try AgentConfiguration(toml: text, path: path, of: features)
             guard comparingMachine else { return }
-            let former = MachineComparison(try AgentConfiguration(toml: before, path: path)).faults
-            let faults = MachineComparison(configuration).faults.filter { !former.contains($0) }
+            let former = MachineComparison(
+                try AgentConfiguration(toml: before, path: path, of: features), of: features
+            ).faults
+            let faults = MachineComparison(configuration, of: features).faults.filter { !former.contains($0) }
             guard faults.isEmpty else { throw ConfigurationError.faults(path: path, faults) }
         } catch .faults(_, let faults) {
             throw .refused(keyPath: keyPath, faults)

@@ -24,7 +24,8 @@ package enum SettingsWords {
     ///
     /// - Parameter others: what else the table has.
     package static func values(
-        of members: [(key: String, words: [String])], in array: String, beside others: [(key: String, value: JSON)] = []
+        of members: [(key: String, words: [String])], in array: String,
+        beside others: [(key: String, value: JSON)] = [], readBy features: [any Feature.Type]
     ) -> [(key: String, value: JSON)] {
         let forms = members.map { member -> [JSON] in
             let guess = value(of: member.words, like: nil)
@@ -34,7 +35,7 @@ package enum SettingsWords {
         var chosen = forms.map { _ in 0 }
         while true {
             let values = members.indices.map { (key: members[$0].key, value: forms[$0][chosen[$0]]) }
-            let refused = refusedKeys(of: values + others, in: array)
+            let refused = refusedKeys(of: values + others, in: array, features)
             let next = members.indices.map { index in
                 refused.contains(members[index].key) ? chosen[index] + 1 : chosen[index]
             }
@@ -47,11 +48,13 @@ package enum SettingsWords {
         }
     }
 
-    private static func refusedKeys(of members: [(key: String, value: JSON)], in array: String) -> Set<String> {
+    private static func refusedKeys(
+        of members: [(key: String, value: JSON)], in array: String, _ features: [any Feature.Type]
+    ) -> Set<String> {
         var text = SettingsText("")
         do {
             try text.add(to: array, members)
-            _ = try AgentConfiguration(toml: text.text, path: "")
+            _ = try AgentConfiguration(toml: text.text, path: "", of: features)
             return []
         } catch let error as ConfigurationError {
             guard case .faults(_, let faults) = error else { return [] }

@@ -1,4 +1,5 @@
 import AgentCore
+import AgentGateway
 import Cryptography
 import Gateway
 import Groundwork

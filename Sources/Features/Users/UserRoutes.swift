@@ -1,4 +1,6 @@
 import AgentCore
+import AgentGateway
+import AgentNearby
 import Cryptography
 import FoundationEssentials
 import Gateway

@@ -1,4 +1,6 @@
 import AgentCore
+import AgentGateway
+import AgentNearby
 import Gateway
 import Groundwork
 import LocalAPI

@@ -1,5 +1,7 @@
 import Agent
 import AgentCore
+import AgentInstallation
+import AgentSettingsFiles
 import FoundationEssentials
 import Glibc
 import Groundwork
@@ -71,7 +73,7 @@ struct SupportBundle {
             add("doctor.json", try await options.client.get("/v1/doctor", timeout: .seconds(90)))
         } catch {
             let report = InstallationDoctor.examine(
-                socketPath: options.socketPath, settingsPath: settingsPath, after: error)
+                socketPath: options.socketPath, settingsPath: settingsPath, of: Features.all, after: error)
             add("doctor.json", report ?? error.explanation.answer)
         }
     }

@@ -2,6 +2,8 @@ import AgentCore
 import Groundwork
 
 @testable import Agent
+@testable import AgentFirstBoot
+@testable import AgentMessages
 
 extension FuzzTarget {
     static let agent = [

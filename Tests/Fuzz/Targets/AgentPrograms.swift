@@ -4,6 +4,7 @@ import Groundwork
 import HTTPClient
 
 @testable import Agent
+@testable import AgentCalls
 @testable import LocalAPI
 
 /// What local programs send to the forward proxy, and what names them.

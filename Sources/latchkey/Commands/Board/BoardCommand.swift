@@ -1,4 +1,5 @@
 import Agent
+import AgentBoard
 import AgentCore
 import ArgumentParser
 import Board

@@ -1,5 +1,6 @@
 import Agent
 import AgentCore
+import AgentSettingsFiles
 import ArgumentParser
 import FoundationEssentials
 import Groundwork
@@ -39,7 +40,8 @@ struct ConfigCommand: AsyncParsableCommand {
 
         func run() async throws {
             let path = file ?? config ?? Environment["LATCHKEY_CONFIG"] ?? AgentConfiguration.defaultPath
-            let report = try ConfigurationReport(of: Self.content(of: path), path: path, comparesMachine: !syntaxOnly)
+            let report = try ConfigurationReport(
+                of: Self.content(of: path), path: path, comparesMachine: !syntaxOnly, of: Features.all)
             if json {
                 Terminal.json(report.json)
             } else {

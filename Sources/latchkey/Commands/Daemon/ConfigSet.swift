@@ -1,5 +1,6 @@
 import Agent
 import AgentCore
+import AgentSettingsFiles
 import ArgumentParser
 import Glibc
 import Groundwork

@@ -1,5 +1,6 @@
 import Agent
 import AgentCore
+import AgentSettingsFiles
 import ArgumentParser
 import CommandWords
 import Groundwork
@@ -17,7 +18,9 @@ struct SettingsFileOption: ParsableArguments {
     var file: SettingsFile { Self.file(config) }
 
     /// - Parameter path: as the option names it.
-    static func file(_ path: String?) -> SettingsFile { SettingsFile(path ?? Environment["LATCHKEY_CONFIG"]) }
+    static func file(_ path: String?) -> SettingsFile {
+        SettingsFile(path ?? Environment["LATCHKEY_CONFIG"], of: Features.all)
+    }
 
     /// With the nearest names in the error, if there is no such setting.
     static func naming<Result>(_ file: SettingsFile, _ body: () throws -> Result) throws -> Result {
@@ -90,7 +93,7 @@ enum SettingsReport {
     static let mask = SecretMask(masksOpaque: false)
 
     /// All names, for completions.
-    static var names: [String] { ((try? SettingsFile(nil).settings()) ?? []).map(\.keyPath) }
+    static var names: [String] { ((try? SettingsFile(nil, of: Features.all).settings()) ?? []).map(\.keyPath) }
 
     static func json(_ settings: [SurveyedSetting], of file: SettingsFile) -> JSON {
         [

@@ -1,5 +1,6 @@
 import Agent
 import AgentCore
+import AgentInstallation
 import ArgumentParser
 import FoundationEssentials
 import Groundwork
@@ -26,7 +27,8 @@ struct Doctor: AsyncParsableCommand {
         } catch let error as LocalAPIError {
             let report = await LongWork.say("checking what it would start with") {
                 InstallationDoctor.examine(
-                    socketPath: options.socketPath, settingsPath: Environment["LATCHKEY_CONFIG"], after: error)
+                    socketPath: options.socketPath, settingsPath: Environment["LATCHKEY_CONFIG"], of: Features.all,
+                    after: error)
             }
             guard let report else { throw error }
             if !options.json {

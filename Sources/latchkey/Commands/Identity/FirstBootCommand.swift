@@ -1,5 +1,6 @@
 import Agent
 import AgentCore
+import AgentFirstBoot
 import ArgumentParser
 
 struct FirstBootCommand: ParsableCommand {
@@ -14,5 +15,5 @@ struct FirstBootCommand: ParsableCommand {
             valueName: "path"))
     var config: String?
 
-    func run() { FirstBootHelper.serve(settings: config ?? Environment["LATCHKEY_CONFIG"]) }
+    func run() { FirstBootHelper.serve(settings: config ?? Environment["LATCHKEY_CONFIG"], of: Features.all) }
 }

@@ -1,5 +1,6 @@
 import Agent
 import AgentCore
+import AgentMessages
 import ArgumentParser
 import Groundwork
 
@@ -72,7 +73,7 @@ struct ActionsCommand: AsyncParsableCommand, Listed {
                 valueName: "path"))
         var config: String?
 
-        func run() { ActionRunner.serve(settings: config ?? Environment["LATCHKEY_CONFIG"]) }
+        func run() { ActionRunner.serve(settings: config ?? Environment["LATCHKEY_CONFIG"], of: Features.all) }
     }
 
     static func describe(_ action: JSON) -> String {

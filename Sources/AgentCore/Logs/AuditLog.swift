@@ -1,6 +1,4 @@
-import AgentCore
 import Groundwork
-import Proximity
 
 /// A log of who was let in, when, how and by whose consent, and who was refused: a line of JSON each, kept across
 /// restarts.
@@ -21,11 +19,6 @@ package final actor AuditLog {
     package init(directory: String, name: String = "proximity", limit: Int = 1 << 20) {
         granted = RotatingFile("\(directory)/\(name)-audit.jsonl", limit: limit)
         refused = RotatingFile("\(directory)/\(name)-refusals.jsonl", limit: limit)
-    }
-
-    /// - Throws: ``AgentError/stateDirectory(path:reason:)``
-    package func append(_ record: AuditRecord) throws(AgentError) {
-        try append(record.json, isRefusal: record.outcome == .refused)
     }
 
     /// - Throws: ``AgentError/stateDirectory(path:reason:)``
