@@ -53,6 +53,8 @@ final class TestBroker {
 
     func stop() { program?.stop() }
     func kill() { program?.kill() }
+    /// For another thread to call.
+    var killing: @Sendable () -> Void { { [program] in program?.kill() } }
     func freeze() { program?.freeze() }
     func thaw() { program?.thaw() }
 
