@@ -162,7 +162,7 @@ let package = Package(
             "Messages",
             ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"]),
         feature("Board", ["AgentMessages", "Board", "Messaging"]),
-        feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts"]),
+        feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"]),
         feature(
             "Directory", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"]),
         feature("Nearby", ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"]),
@@ -179,11 +179,12 @@ let package = Package(
         feature("MPin", ["Cryptography", "Prompts", "Board", "MPin"]),
         feature("OAuthServers", ["Cryptography", "HTTPClient", "Prompts", "Proximity", "OAuth", "OAuthAccounts"]),
         feature("SettingsFiles", ["Gateway"]),
-        feature("Installation", ["AgentGateway", "Board", "Gateway", "Messaging"]),
+        feature("Installation", ["AgentGateway", "Board", "Gateway", "HTTPClient", "Messaging", "Vault"]),
         room(
             "Agent",
             [
-                "AgentCore", "Groundwork", "Storage", "Vault", "HTTPClient", "Gateway", "Board", "LocalAPI", logging,
+                "AgentCore", "Groundwork", "Storage", "Vault", "HTTPClient", "Gateway", "Board", "LocalAPI", "Prompts",
+                logging,
                 signals,
             ] + features),
         .executableTarget(

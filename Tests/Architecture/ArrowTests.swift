@@ -28,7 +28,7 @@ private let allowed: [String: Set<String>] = [
         "Board", "Connectivity",
     ],
     "Agent": [
-        "AgentCore", "Groundwork", "Storage", "Vault", "HTTPClient", "Gateway", "Board", "LocalAPI",
+        "AgentCore", "Groundwork", "Storage", "Vault", "HTTPClient", "Gateway", "Board", "LocalAPI", "Prompts",
     ],
     "CommandWords": [],
     "latchkey": [
@@ -42,12 +42,12 @@ private let allowed: [String: Set<String>] = [
 /// What each feature of the agent may know beside ``ofFeatures``: its own rooms, and other features as the map says.
 private let knownByFeatures: [String: Set<String>] = [
     "Board": ["AgentMessages", "Board", "Messaging"],
-    "Calls": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts"],
+    "Calls": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"],
     "Console": [],
     "Directory": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"],
     "FirstBoot": ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"],
     "Gateway": ["Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts", "Messaging", "Board", "Connectivity"],
-    "Installation": ["AgentGateway", "Board", "Gateway", "Messaging"],
+    "Installation": ["AgentGateway", "Board", "Gateway", "HTTPClient", "Messaging", "Vault"],
     "MPin": ["Cryptography", "Prompts", "Board", "MPin"],
     "Messages": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"],
     "Metrics": ["AgentGateway", "AgentMessages", "Board", "Gateway", "Messaging", "HTTPClient"],
