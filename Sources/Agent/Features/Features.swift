@@ -20,6 +20,8 @@ package enum Features {
         EventsFeature.self,
         VaultFeature.self,
         HardwareFeature.self,
+        // Before the gateways: an account that is switched when it resumes ends the grants that are stored.
+        GrantsFeature.self,
         GatewayFeature.self,
         FirstBootFeature.self,
         NetworkFeature.self,
@@ -27,7 +29,6 @@ package enum Features {
         OneTimePasswordFeature.self,
         SigningFeature.self,
         LocationFeature.self,
-        GrantsFeature.self,
         ProxyFeature.self,
         AccountsFeature.self,
         OAuthFeature.self,

@@ -7,9 +7,9 @@ package struct Troubles: Sendable {
     package static let shownSeconds: TimeInterval = 86_400
 
     private struct Subject: Hashable {
-        package let account: AccountName
+        let account: AccountName
         /// Of the trouble, or of the event if no other ends it.
-        package let name: String
+        let name: String
     }
 
     private var standing: [Subject: AgentEvent] = [:]

@@ -48,9 +48,10 @@ package final class Host: Sendable {
 
     // MARK: Features
 
-    /// The features that were made, each after those that it uses.
+    /// The features that were made: in the order of the list once all are. They refer to this host, and exist as long.
     package var features: [any Feature] { made.withLock { $0 } }
 
+    /// What their schemas, settings and checks are read from.
     package var featureTypes: [any Feature.Type] { features.map { type(of: $0) } }
 
     /// A feature, which is made if it is not there yet: one that uses others asks for them when it is made itself.

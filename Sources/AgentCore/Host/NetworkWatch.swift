@@ -6,11 +6,11 @@ import Synchronization
 package final class NetworkWatch: Sendable {
     private struct State {
         /// Since when the network is as it is.
-        package var since = Date.distantPast
+        var since = Date.distantPast
         /// What was last applied to those who wait.
-        package var outlook: NetworkOutlook?
+        var outlook: NetworkOutlook?
         /// Whether a change waits to be applied.
-        package var isSettling = false
+        var isSettling = false
     }
 
     /// Changes come in groups, and a fleet that gets its network back must not come to the gateway all at once.

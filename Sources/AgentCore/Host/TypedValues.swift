@@ -1,4 +1,4 @@
-/// A value of which ``TypedValues`` has at most one, and the default until it is set.
+/// A value that ``TypedValues`` stores once for its type; the default until it is set.
 package protocol TypedValue: Sendable, Equatable {
     init()
 }

@@ -74,17 +74,17 @@ package final class ActionCall: Sendable {
     }
 
     private final class Work: Sendable {
-        package let call: ActionCall
-        package let request: [UInt8]
-        package let continuation: CheckedContinuation<[UInt8], Never>
+        let call: ActionCall
+        let request: [UInt8]
+        let continuation: CheckedContinuation<[UInt8], Never>
 
-        package init(call: ActionCall, request: [UInt8], continuation: CheckedContinuation<[UInt8], Never>) {
+        init(call: ActionCall, request: [UInt8], continuation: CheckedContinuation<[UInt8], Never>) {
             self.call = call
             self.request = request
             self.continuation = continuation
         }
 
-        package func run() { continuation.resume(returning: call.send(request) ? call.receive() : []) }
+        func run() { continuation.resume(returning: call.send(request) ? call.receive() : []) }
     }
 
     private func send(_ bytes: [UInt8]) -> Bool {

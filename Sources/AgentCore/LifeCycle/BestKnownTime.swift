@@ -10,12 +10,12 @@ import Synchronization
 /// valid then. Until it is, the newest of these is used as the time.
 package final class BestKnownTime: Sendable {
     private struct Known: Sendable {
-        package var floor: Date
-        package var confirmed: Date?
+        var floor: Date
+        var confirmed: Date?
         /// How often the clock had been stepped by the last confirmation, or when kept connections were last closed.
-        package var steps: Int
+        var steps: Int
         /// The uptime when they were.
-        package var closing: Duration?
+        var closing: Duration?
     }
 
     /// What a server proved itself over.

@@ -13,7 +13,7 @@ extension CallAuthorizer {
     private static let choices = ["once", "always", "never"]
 
     package func ask(_ program: LocalProgram, _ use: GrantUse, at link: Link) async throws -> Permit {
-        // Asked about by its name: a person decides for somebody.
+        // The question names the user or the board for whom the program would act.
         var asked = use
         asked.principal = try await principal(
             of: program, use, at: link, among: use.principal.map { [$0] } ?? Set(Principal.allCases))
@@ -55,12 +55,12 @@ extension CallAuthorizer {
 
     /// The user in whose name it is, whether or not the session is locked.
     private struct Person: Sendable {
-        package let session: GatewaySession
-        package let name: String?
-        package let loggedInAt: Date
+        let session: GatewaySession
+        let name: String?
+        let loggedInAt: Date
     }
 
-    /// - Returns: `nil` if it is in the board's name, or nobody is logged in.
+    /// - Returns: `nil` if it is in the board's name, or no user is logged in.
     private func person(for use: GrantUse, at session: GatewaySession) async throws -> Person? {
         guard use.principal == .user else { return nil }
         if let user = try await session.user() {

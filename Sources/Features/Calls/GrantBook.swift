@@ -23,17 +23,17 @@ package final class GrantBook: Sendable {
     }
 
     private struct State {
-        package var fixed: [ProgramGrant] = []
-        package var kept: [ProgramGrant] = []
-        package var asks = false
+        var fixed: [ProgramGrant] = []
+        var kept: [ProgramGrant] = []
+        var asks = false
         /// Whether the vault's grants are known: until then none is changed, so that none is lost.
-        package var isLoaded = false
+        var isLoaded = false
         /// The highest number that a grant had: a number is never another's.
-        package var lastNumber: Int64 = 0
+        var lastNumber: Int64 = 0
         /// By the grants' names and numbers.
-        package var uses: [String: Int64] = [:]
-        package var running: [ObjectIdentifier: Permit] = [:]
-        package var asking: [UInt32: SingleFlight<Question>] = [:]
+        var uses: [String: Int64] = [:]
+        var running: [ObjectIdentifier: Permit] = [:]
+        var asking: [UInt32: SingleFlight<Question>] = [:]
     }
     private let state = Mutex(State())
     private let change = AsyncMutex()

@@ -25,25 +25,25 @@ package final class GrantLog: Sendable {
     }
 
     private struct Key: Hashable {
-        package let uid: UInt32
-        package let unit: String?
-        package let use: GrantUse
-        package let grant: String?
-        package let isRefusal: Bool
+        let uid: UInt32
+        let unit: String?
+        let use: GrantUse
+        let grant: String?
+        let isRefusal: Bool
     }
     private struct Repeats {
-        package var since: ContinuousClock.Instant
-        package var count: Int64 = 0
+        var since: ContinuousClock.Instant
+        var count: Int64 = 0
     }
     private struct User {
-        package var since: ContinuousClock.Instant
-        package var records = 0
-        package var omitted: Int64 = 0
+        var since: ContinuousClock.Instant
+        var records = 0
+        var omitted: Int64 = 0
     }
     private struct State {
-        package var repeats: [Key: Repeats] = [:]
-        package var users: [UInt32: User] = [:]
-        package var lastID: Int64 = 0
+        var repeats: [Key: Repeats] = [:]
+        var users: [UInt32: User] = [:]
+        var lastID: Int64 = 0
     }
     private let state = Mutex(State())
     private let file: AuditLog

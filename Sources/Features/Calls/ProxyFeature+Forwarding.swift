@@ -106,13 +106,13 @@ private final class UploadSource: Sendable {
     private let first: Mutex<[UInt8]?>
     private let rest: RelayBody
 
-    package init(first: [UInt8], rest: RelayBody) {
+    init(first: [UInt8], rest: RelayBody) {
         self.first = Mutex(first)
         self.rest = rest
     }
 
     /// - Throws: ``ProxyError/bodyGone`` the second time.
-    package func feed() throws -> BodyFeed {
+    func feed() throws -> BodyFeed {
         guard let bytes = first.withLock({ $0.take() }) else { throw ProxyError.bodyGone }
         let (feed, rest) = (BodyFeed(length: rest.length), rest)
         // Ends with the request: its body ends then, or is abandoned.

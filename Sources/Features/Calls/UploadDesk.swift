@@ -6,9 +6,9 @@ import Synchronization
 /// The bodies of calls that local programs are sending, by an identifier that only the program of the call knows.
 package final class UploadDesk: Sendable {
     private struct Upload {
-        package let call: String
-        package let uid: UInt32
-        package let feed: BodyFeed
+        let call: String
+        let uid: UInt32
+        let feed: BodyFeed
     }
     private let uploads = Mutex<[String: Upload]>([:])
 

@@ -49,27 +49,27 @@ package actor LocationFinder {
     /// own. With the last of them it is given up: a receiver may be switched on for as long as it is asked.
     private final class Question: Sendable {
         private struct State {
-            package var task: Task<Void, Never>?
-            package var answer: Result<Location, any Error>?
-            package var callers = 0
+            var task: Task<Void, Never>?
+            var answer: Result<Location, any Error>?
+            var callers = 0
             /// Those who no longer wait, by number.
-            package var gone: Set<Int> = []
-            package var last = 0
+            var gone: Set<Int> = []
+            var last = 0
         }
         private let state = AsyncCondition(State())
 
-        package func begin(_ task: Task<Void, Never>) { state.change { $0.task = task } }
-        package func end(with answer: Result<Location, any Error>) { state.change { $0.answer = answer } }
+        func begin(_ task: Task<Void, Never>) { state.change { $0.task = task } }
+        func end(with answer: Result<Location, any Error>) { state.change { $0.answer = answer } }
 
         /// - Returns: whether nobody waits for it any more; then it is canceled.
-        package func giveUpIfUnwanted() -> Bool {
+        func giveUpIfUnwanted() -> Bool {
             let (isUnwanted, task) = state.read { ($0.callers == 0, $0.task) }
             if isUnwanted { task?.cancel() }
             return isUnwanted
         }
 
         /// - Returns: `nil` if there is no answer within the limit, or in a canceled task.
-        package func answer(within limit: Duration, of receiver: Receiver) async -> Result<Location, any Error>? {
+        func answer(within limit: Duration, of receiver: Receiver) async -> Result<Location, any Error>? {
             let number = state.change { state in
                 state.last += 1
                 state.callers += 1

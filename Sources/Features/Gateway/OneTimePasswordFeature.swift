@@ -6,7 +6,7 @@ import Settings
 package struct OneTimePasswordFeature: Feature {
     package static let askSeconds = Setting("otp.ask_seconds", preset: 0)
 
-    /// Who is asked for calls that say nothing of it; `nil` for nobody.
+    /// Asks for one-time passwords of calls that do not choose who is asked; `nil` to ask no one.
     package let asker: (any OneTimePasswordAsker)?
 
     package init(_ host: Host) {

@@ -5,9 +5,9 @@ import AgentCore
 @propertyWrapper
 package struct Boxed<Value: Sendable>: Sendable {
     private final class Storage: Sendable {
-        package let value: Value
+        let value: Value
 
-        package init(_ value: Value) { self.value = value }
+        init(_ value: Value) { self.value = value }
     }
 
     private var storage: Storage

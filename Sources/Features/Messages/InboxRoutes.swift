@@ -80,14 +80,14 @@ extension InboxFeature {
 
 /// The messages of one inbox as the events of a stream.
 private struct InboxStream {
-    package let inboxes: InboxStore
-    package let name: String
-    package let encoder: MessageEncoder
+    let inboxes: InboxStore
+    let name: String
+    let encoder: MessageEncoder
 
     /// Until the reader is gone.
     ///
     /// - Throws: ``AgentError/subscriptionEnded`` when the board's registration ends.
-    package func write(to writer: StreamWriter, _ begin: Int64) async throws {
+    func write(to writer: StreamWriter, _ begin: Int64) async throws {
         // Before the first page is read, so that no arrival is missed.
         var arrivals = inboxes.arrivals.subscribe(bound: 64).makeAsyncIterator()
         var last = begin

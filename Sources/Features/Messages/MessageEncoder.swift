@@ -17,12 +17,12 @@ package final class MessageEncoder: Sendable {
 
     private struct State {
         /// The newest encodings, and those before them, by the number of the message: negative for frames.
-        package var new: [Int: [UInt8]] = [:]
-        package var old: [Int: [UInt8]] = [:]
-        package var newBytes = 0
+        var new: [Int: [UInt8]] = [:]
+        var old: [Int: [UInt8]] = [:]
+        var newBytes = 0
         /// What messages have in common with the one before them, encoded.
-        package var topic = (name: "", text: [UInt8](), ownText: [UInt8]())
-        package var second = (number: Double.nan, text: [UInt8]())
+        var topic = (name: "", text: [UInt8](), ownText: [UInt8]())
+        var second = (number: Double.nan, text: [UInt8]())
     }
     private let state = Mutex(State())
     private let topics: TopicNamespace?

@@ -11,11 +11,11 @@ package final class OpenSubscriptions: Sendable {
     }
 
     private struct State {
-        package var entries: [Entry] = []
-        package var hasEnded = false
+        var entries: [Entry] = []
+        var hasEnded = false
         /// Exists while anybody reads.
         package weak var encoder: MessageEncoder?
-        package var ending: any Error
+        var ending: any Error
     }
     private let state: Mutex<State>
     /// Why they end, or will end with the station.

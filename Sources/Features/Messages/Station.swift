@@ -133,10 +133,10 @@ package struct Station: Sendable {
 
 /// The credentials for the broker, whosever connection it is; obtained before each connect, after the token.
 private struct ConnectingIdentity {
-    package let magIdentifier: String
-    package let tls: TLSContext
+    let magIdentifier: String
+    let tls: TLSContext
 
-    package init(of session: GatewaySession, at broker: BrokerAddress, _ settings: BrokerSettings) async throws {
+    init(of session: GatewaySession, at broker: BrokerAddress, _ settings: BrokerSettings) async throws {
         guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity()
         else { throw GatewayError.notRegistered }
         self.magIdentifier = magIdentifier
@@ -148,7 +148,7 @@ private struct ConnectingIdentity {
     }
 
     /// The board's own, as the settings say: the protocol has none for a board without a user.
-    package func credentials(
+    func credentials(
         of device: String, client: String, token: SecretBytes, by settings: BrokerSettings
     ) -> BrokerCredentials {
         let names = ["mag-identifier": magIdentifier, "client": client, "device": device]

@@ -28,10 +28,10 @@ package final actor Sharing {
     }
 
     private struct Offer {
-        package let service: SharingService
-        package let gateway: SessionGateway
-        package let term: SharingTerm
-        package let task: Task<Void, Never>
+        let service: SharingService
+        let gateway: SessionGateway
+        let term: SharingTerm
+        let task: Task<Void, Never>
     }
 
     package init(
