@@ -54,6 +54,23 @@ extension SharingServiceTests {
             peripheral.acts.entries == [.notified(central(1), "2"), .stopped], "the requester is told before the end")
     }
 
+    @Test("an answer that the radio confirms after the last moment of sharing is reported before its end")
+    func confirmedLate() async throws {
+        let (running, peripheral) = try await start()
+        let late = Gate()
+        peripheral.whenNotified.withLock { $0 = { await late.pass() } }
+        peripheral.request(by: central(1))
+        _ = try await asked()
+        await desk.endSharing(by: .button)
+        try await peripheral.acts.wait(for: .notified(central(1), "2"))
+        await clock.advance(by: .seconds(2))
+        try await peripheral.acts.wait(for: .stopped)
+        late.open()
+        #expect(try await running.value == .requested)
+        try await recorder.log.wait(for: .sharingStopped(.requested))
+        #expect(recorder.log.entries.map(\.state).suffix(2).first == .sessionNotified)
+    }
+
     @Test("sharing that is ended while the radio is got ready ends as soon as it is")
     func endedBeforeItBegan() async throws {
         gateway.behavior.withLock { $0.whenSessionIsAsked = { [sharing] in await sharing.stop() } }

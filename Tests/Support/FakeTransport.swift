@@ -108,6 +108,8 @@ package final class FakePeripheral: Peripheral {
     package let feed: AsyncStream<PeripheralEvent>.Continuation
     package let acts = Log<Act>()
     package let notifyFailure = Mutex<BluetoothError?>(nil)
+    /// What happens between the air's answer and the caller's.
+    package let whenNotified = Mutex<(@Sendable () async -> Void)?>(nil)
     /// Whether a value goes to all that subscribed.
     package let sendsToAll: Bool
     private let listeners = Mutex<Set<CentralID>>([])
@@ -133,6 +135,7 @@ package final class FakePeripheral: Peripheral {
             for other in others { await disconnect(other) }
         }
         acts.append(.notified(central, String(decoding: value, as: UTF8.self)))
+        await whenNotified.withLock { $0 }?()
     }
 
     package func disconnect(_ central: CentralID) async {

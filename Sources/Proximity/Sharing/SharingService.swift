@@ -84,12 +84,9 @@ public actor SharingService {
     ) async -> SharingEnd {
         let (wanted, continuation) = AsyncStream.makeStream(of: SharingMachine.Action.self)
         actions = continuation
-        defer {
-            continuation.finish()
-            actions = nil
-        }
+        defer { actions = nil }
         if isUnwanted { stop() }
-        return await withDiscardingTaskGroup { group in
+        let end = await withDiscardingTaskGroup { group in
             let air = Air(first)
             group.addTask { await self.listen(on: air) }
             group.addTask {
@@ -115,6 +112,10 @@ public actor SharingService {
             await air.stop()
             return end
         }
+        // An answer that was on its way at the end is reported too.
+        continuation.finish()
+        for await case .report(let event) in wanted { events.send(event) }
+        return end
     }
 
     private func perform(_ action: SharingMachine.Action, on air: Air, in group: inout DiscardingTaskGroup) {

@@ -147,7 +147,15 @@ give_up() {
     exit 1
 }
 say_last() {
-    tail -n 15 /run/*.err >&2
+    # The first lines of a crash say more than the last of its trace.
+    for errors in /run/*.err; do
+        echo "==> $errors" >&2
+        if [ "$(wc -l < "$errors")" -le 75 ]; then cat "$errors" >&2; else
+            head -n 60 "$errors" >&2
+            echo "..." >&2
+            tail -n 15 "$errors" >&2
+        fi
+    done
     echo "gave up after: $(grep -E '"(missed|unmet)"' "$log")" >&2
 }
 
