@@ -55,11 +55,13 @@ let features: [Target.Dependency] = [
     "AgentMetrics",
     "AgentFirstBoot",
     "AgentConsole",
-    "AgentMPin",
-    "AgentOAuthServers",
     "AgentSettingsFiles",
     "AgentInstallation",
 ]
+
+/// The features of systems beside the mobile gateway, each built if its trait is enabled.
+let systems: [Target.Dependency] = ["OAuthServers", "MPin"]
+    .map { .byName(name: "Agent\($0)", condition: .when(traits: [$0])) }
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
@@ -77,7 +79,7 @@ let parsers: [Target.Dependency] =
         "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
         "Directories", "Messaging",
         "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "MPin", "Agent", "AgentCore",
-    ] + features
+    ] + features + systems
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
 let fuzzing: [Target] =
@@ -99,6 +101,11 @@ let package = Package(
         .executable(name: "latchkey", targets: ["latchkey"]),
         .executable(name: "latchkey-lab", targets: ["latchkey-lab"]),
         .library(name: "latchkey-lab-broker", type: .dynamic, targets: ["LabBrokerPlugin"]),
+    ],
+    traits: [
+        .trait(name: "OAuthServers", description: "Accounts at OAuth 2.0 and OpenID Connect servers"),
+        .trait(name: "MPin", description: "Users at M-Pin back ends, who log in with a PIN"),
+        .default(enabledTraits: ["OAuthServers", "MPin"]),
     ],
     // Exactly those that were tested.
     dependencies: [
@@ -184,9 +191,8 @@ let package = Package(
             "Agent",
             [
                 "AgentCore", "Groundwork", "Storage", "Vault", "HTTPClient", "Gateway", "Board", "LocalAPI", "Prompts",
-                logging,
-                signals,
-            ] + features),
+                logging, signals,
+            ] + features + systems),
         .executableTarget(
             name: "latchkey",
             dependencies: [
@@ -249,7 +255,7 @@ let package = Package(
         tests(of: "LocalAPI", ["Groundwork", "HTTPClient", "TestSupport"]),
         tests(
             of: "Agent",
-            features + [
+            features + systems + [
                 "AgentCore", "Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "OAuth",
                 "Gateway",
                 "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI", logging,

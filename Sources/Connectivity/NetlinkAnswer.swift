@@ -162,9 +162,9 @@ struct NetlinkBytes {
         var value: UInt32 = 0
         for (place, byte) in bytes.prefix(size).enumerated() {
             #if _endian(little)
-                value |= UInt32(byte) << (8 * place)
+            value |= UInt32(byte) << (8 * place)
             #else
-                value = value << 8 | UInt32(byte)
+            value = value << 8 | UInt32(byte)
             #endif
         }
         bytes = bytes.dropFirst(size)

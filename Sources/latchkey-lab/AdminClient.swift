@@ -4,7 +4,7 @@ import GatewayLab
 import Groundwork
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Where the running lab is, and its admin token.

@@ -35,9 +35,8 @@ struct Latchkey: AsyncParsableCommand {
                 name: "People",
                 subcommands: [
                     Login.self, Logout.self, Whoami.self, Lock.self, Unlock.self, Share.self, Authorize.self,
-                    Consent.self, MPinCommand.self,
-                    Prompts.self, ProximityCommand.self,
-                ]),
+                    Consent.self, Prompts.self, ProximityCommand.self,
+                ] + Systems.commands),
             CommandGroup(
                 name: "Messages",
                 subcommands: [

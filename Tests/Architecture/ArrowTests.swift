@@ -92,7 +92,20 @@ struct ArrowTests {
     struct Manifest: Decodable {
         struct Target: Decodable {
             struct Dependency: Decodable {
-                var byName: [String?]?
+                /// A name, then its condition.
+                var byName: [Part]?
+                var name: String? { byName?.first?.text }
+                var trait: String? { byName?.last?.traits?.first }
+            }
+            struct Part: Decodable {
+                let text: String?
+                let traits: [String]?
+
+                init(from decoder: any Decoder) throws {
+                    let container = try decoder.singleValueContainer()
+                    text = try? container.decode(String.self)
+                    traits = try? container.decode([String: [String]].self)["traits"]
+                }
             }
             var name: String
             var type: String
@@ -117,7 +130,7 @@ struct ArrowTests {
         let rooms = targets.filter { arrows[$0.name] != nil }
         #expect(rooms.count == arrows.count, "the rule names rooms that are not there")
         for target in rooms {
-            let known = Set(target.dependencies.compactMap { $0.byName?.first ?? nil })
+            let known = Set(target.dependencies.compactMap(\.name))
             #expect(!known.contains("TestSupport"), "\(target.name) may not know what tests share")
             let rising = known.intersection(arrows.keys).subtracting(arrows[target.name] ?? [])
             #expect(rising.isEmpty, "\(target.name) may not know \(rising.sorted())")
@@ -147,6 +160,21 @@ struct ArrowTests {
         #expect(knownByFeatures[system]?.contains { $0.hasPrefix("Agent") } == false)
     }
 
+    /// A build without the trait then has none of the system.
+    @Test(
+        "a system is a trait, without which nothing that is shipped depends on it", arguments: systemFeatures.sorted())
+    func traits(system: String) async throws {
+        let others = Set(knownByFeatures.filter { $0.key != system }.values.joined())
+        let parts = (knownByFeatures[system] ?? []).subtracting(others).union(["Agent\(system)"])
+        #expect(parts.count == 2, "the feature and its room")
+        for target in try await Manifest.read().targets where arrows[target.name] != nil && !parts.contains(target.name)
+        {
+            for dependency in target.dependencies where dependency.name.map(parts.contains) == true {
+                #expect(dependency.trait == system, "\(target.name) depends on \(dependency.name ?? "")")
+            }
+        }
+    }
+
     /// A system is known in its room, in its feature and in its commands, and named where features and rooms are listed.
     @Test(
         "no file outside its folders names a system",
@@ -163,7 +191,7 @@ struct ArrowTests {
 
     private func sources() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: root.path + "/Sources").filter {
-            $0.hasSuffix(".swift") && $0 != "Agent/Features/Features.swift"
+            $0.hasSuffix(".swift") && !["Agent/Features/Features.swift", "latchkey/Systems.swift"].contains($0)
         }
     }
 

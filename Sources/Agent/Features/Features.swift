@@ -5,17 +5,24 @@ import AgentCore
 import AgentDirectory
 import AgentFirstBoot
 import AgentGateway
-import AgentMPin
 import AgentMessages
 import AgentMetrics
 import AgentNearby
 import AgentNetwork
-import AgentOAuthServers
 import AgentUsers
+
+#if OAuthServers
+import AgentOAuthServers
+#endif
+#if MPin
+import AgentMPin
+#endif
 
 /// The list of features, in the order in which a person would fix what fails.
 package enum Features {
-    package static let all: [any Feature.Type] = [
+    package static let all: [any Feature.Type] = gateway + systems + board
+
+    private static let gateway: [any Feature.Type] = [
         AgentFeature.self,
         EventsFeature.self,
         VaultFeature.self,
@@ -31,11 +38,24 @@ package enum Features {
         LocationFeature.self,
         ProxyFeature.self,
         AccountsFeature.self,
-        OAuthFeature.self,
         UsersFeature.self,
         LockFeature.self,
-        MPinFeature.self,
         ServicesFeature.self,
+    ]
+
+    /// Systems beside the mobile gateway: traits of the package, of which a build may leave some out.
+    private static var systems: [any Feature.Type] {
+        var systems: [any Feature.Type] = []
+        #if OAuthServers
+        systems.append(OAuthFeature.self)
+        #endif
+        #if MPin
+        systems.append(MPinFeature.self)
+        #endif
+        return systems
+    }
+
+    private static let board: [any Feature.Type] = [
         PromptsFeature.self,
         MessagesFeature.self,
         BrokersFeature.self,

@@ -9,7 +9,7 @@ actor KeyMaker {
 
     func key(_ algorithm: PrivateKey.Algorithm) throws(CryptographyError) -> PrivateKey {
         #if DEBUG
-            if algorithm == .rsa(bits: 2048), let key = GivenKey.taken() { return key }
+        if algorithm == .rsa(bits: 2048), let key = GivenKey.taken() { return key }
         #endif
         return try PrivateKey(generating: algorithm)
     }

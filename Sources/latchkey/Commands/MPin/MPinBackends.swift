@@ -1,3 +1,4 @@
+#if MPin
 import ArgumentParser
 import Groundwork
 import LocalAPI
@@ -165,3 +166,4 @@ struct MPinBackends: AsyncParsableCommand {
         func text(of answer: JSON) -> String { "removed the account \(answer["removed"]?.string ?? "")" }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if MPin
 import ArgumentParser
 import Groundwork
 import LocalAPI
@@ -142,3 +143,4 @@ extension MPinCommand {
             + (shown.map { out.dim("  next: \($0)") } ?? "")
     }
 }
+#endif

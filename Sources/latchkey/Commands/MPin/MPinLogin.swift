@@ -1,3 +1,4 @@
+#if MPin
 import ArgumentParser
 import Groundwork
 import LocalAPI
@@ -105,3 +106,4 @@ struct MPinLogout: RouteCommand {
         answer["loggedOut"]?.bool == true ? "logged out" : "there is no session to end"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if MPin
 import ArgumentParser
 import Groundwork
 import LocalAPI
@@ -144,3 +145,4 @@ struct MPinRegister: AsyncParsableCommand {
         }
     }
 }
+#endif

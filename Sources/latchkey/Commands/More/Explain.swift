@@ -18,9 +18,8 @@ struct Explain: ParsableCommand {
               $ latchkey explain INCORRECT_PIN
             """)
 
-    static let catalogue = Catalogue(adding: [
-        UsageError.self, InputError.self, OutputError.self, Declined.self, MPinChoiceError.self, WaitError.self,
-    ])
+    static let catalogue = Catalogue(
+        adding: [UsageError.self, InputError.self, OutputError.self, Declined.self, WaitError.self] + Systems.errors)
 
     @Argument(
         help: "Such as gateway.no-answer, broker.failed, 3003201, 990 or invalid_grant.",
