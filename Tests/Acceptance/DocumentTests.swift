@@ -10,9 +10,11 @@ struct DocumentTests {
     private static let repository = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    private func check(_ folder: URL, _ arguments: String...) async throws -> (status: Int32, text: String) {
+    private func check(
+        _ folder: URL, _ document: URL, _ arguments: String...
+    ) async throws -> (status: Int32, text: String) {
         let checker = try RunningProgram(
-            Self.repository.appending(path: "deploy/check-answers"), [folder.path] + arguments)
+            Self.repository.appending(path: "deploy/check-answers"), [folder.path, document.path] + arguments)
         let status = try await checker.ended(within: 300)
         return (status, checker.output.text + checker.errors.text)
     }
@@ -69,6 +71,8 @@ struct DocumentTests {
                 ])
             let status = try await asking.ended(within: 400)
             #expect(status == 0, "\(asking.errors.text)")
+            let document = board.folder.appending(path: "openapi.json")
+            try JSONSerialization.data(withJSONObject: try await board.ask("openapi.json")).write(to: document)
             try await board.stop()
 
             let record = try #require(
@@ -77,7 +81,7 @@ struct DocumentTests {
             #expect(
                 !text.contains("alice-password") && !text.contains(token) && !text.contains("sessionID="),
                 "the record holds a secret")
-            let result = try await check(folder)
+            let result = try await check(folder, document)
             print(result.text)
             #expect(result.status == 0, "\(result.text)")
 
@@ -91,12 +95,12 @@ struct DocumentTests {
                 #expect(text.contains(original), "the document has no \(original)")
                 try text.replacingOccurrences(of: original, with: broken).write(
                     to: record, atomically: true, encoding: .utf8)
-                let found = try await check(folder)
+                let found = try await check(folder, document)
                 #expect(found.status == 1, "\(broken): \(found.text)")
             }
             try text.write(to: record, atomically: true, encoding: .utf8)
             // Some routes are asked for by other tests; those that nobody asked for are named.
-            let rest = try await check(folder, "--every", Self.repository.appending(path: "Config/openapi.json").path)
+            let rest = try await check(folder, document, "--every")
             #expect(
                 rest.status == 1 && rest.text.contains("POST /v1/login/nearby was never answered with success"),
                 "\(rest.text)")

@@ -95,31 +95,6 @@ struct MainJobTests {
         }
     }
 
-    @Test("the description of the local API in Config is the one that the daemon serves")
-    func openAPI() async throws {
-        let board = try TestBoard()
-        do {
-            try await board.start()
-            let curl = try RunningProgram(
-                URL(filePath: "/usr/bin/curl"),
-                [
-                    "-sS", "--unix-socket", board.socket, "http://localhost/v1/openapi.json",
-                ])
-            #expect(try await curl.ended() == 0)
-            let served = try JSONSerialization.jsonObject(with: Data(curl.output.text.utf8)) as? NSDictionary
-            let copy = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent().appending(path: "Config/openapi.json")
-            let kept = try JSONSerialization.jsonObject(with: Data(contentsOf: copy)) as? NSDictionary
-            #expect(
-                try #require(served) == #require(kept),
-                "fetch it anew: curl --unix-socket … http://localhost/v1/openapi.json")
-        } catch {
-            try? await board.tearDown()
-            throw error
-        }
-        try await board.tearDown()
-    }
-
     @Test("every check of the doctor passes on a working board, except for development settings")
     func doctor() async throws {
         try await withLabAndBoard { lab, board in

@@ -56,7 +56,7 @@ class Facts:
         self.help = asked(programs / "latchkey", "--experimental-dump-help")
         self.lab = asked(programs / "latchkey-lab", "--experimental-dump-help")
         self.catalogue = asked(programs / "latchkey", "explain", "--list", "--json")
-        self.openapi = json.loads((root / "Config/openapi.json").read_text())
+        self.openapi = asked(root / "deploy/openapi", "--programs", programs)
         self.output = json.loads((root / "Config/cli-json.schema.json").read_text())
         self.settings = (root / "Config/latchkey.toml").read_text()
 
@@ -189,6 +189,7 @@ def stage(texts, facts, folder):
         file = folder / "pages" / target
         file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, file)
+    (folder / "pages/reference/openapi.json").write_text(json.dumps(facts.openapi, indent=1, ensure_ascii=False))
     (folder / "mkdocs.yml").write_text(configuration(sections, folder))
 
 

@@ -1,4 +1,4 @@
-"""The pages of the local API, from `Config/openapi.json`: one for each subject, and one of the schemas."""
+"""The pages of the local API, from what `deploy/openapi` prints: one for each subject, and one of the schemas."""
 import re
 
 METHODS = ["get", "post", "put", "delete"]
