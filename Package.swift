@@ -227,7 +227,7 @@ let package = Package(
         tests(of: "Groundwork", ["CLinux", "TestSupport"]),
         tests(of: "Cryptography", ["Groundwork", "COpenSSL", "TestSupport"]),
         tests(of: "Storage", ["Groundwork"]),
-        tests(of: "Vault", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
+        tests(of: "Vault", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Formats"]),
         tests(of: "HTTPClient", ["Groundwork", "Cryptography", "TestSupport"], exclude: ["server.py"]),
         tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"], exclude: ["id-tokens.json"]),
         tests(
@@ -246,7 +246,7 @@ let package = Package(
         tests(
             of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab", "TestSupport"],
             exclude: ["Vectors", "server.py", "server_secrets.py"]),
-        tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
+        tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Formats"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"], exclude: ["device-trees.json"]),
         tests(of: "Connectivity", ["Groundwork", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork", "TestSupport"]),

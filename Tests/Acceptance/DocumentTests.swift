@@ -72,7 +72,12 @@ struct DocumentTests {
             let status = try await asking.ended(within: 400)
             #expect(status == 0, "\(asking.errors.text)")
             let document = board.folder.appending(path: "openapi.json")
-            try JSONSerialization.data(withJSONObject: try await board.ask("openapi.json")).write(to: document)
+            let fetching = try RunningProgram(
+                URL(filePath: "/usr/bin/curl"),
+                [
+                    "-sS", "--unix-socket", board.socket, "http://localhost/v1/openapi.json", "-o", document.path,
+                ])
+            #expect(try await fetching.ended() == 0, "\(fetching.errors.text)")
             try await board.stop()
 
             let record = try #require(

@@ -105,8 +105,8 @@ struct MainJobTests {
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
                     "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway",
-                    "pin", "device-certificate-dates", "first-boot", "location", "accounts", "oauth-accounts",
-                    "session-lock", "mpin", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
+                    "pin", "device-certificate-dates", "first-boot", "location", "accounts", "session-lock",
+                    "oauth-accounts", "mpin", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
                     "metrics-listener",
                 ])
             let verdicts = Dictionary(

@@ -170,7 +170,7 @@ struct ConfigurationTests {
         }
         let taken = try AgentConfiguration(
             toml: "[location]\nsource = \"fixed\"\nlatitude = 0.0\nlongitude = 0\n", path: "test.toml")
-        #expect(taken[LocationFeature.source] == "fixed")
+        #expect(taken[LocationSettings.self].source == "fixed")
     }
 
     @Test(
@@ -278,12 +278,12 @@ struct ConfigurationTests {
         placed.placeBySystemd(environment, of: Features.all)
         #expect(placed.stateDirectory == "/var/lib/other")
         #expect(placed.api.socket == "/run/other/api.sock")
-        #expect(placed[ProxyFeature.socket] == "/run/other/proxy.sock")
+        #expect(placed[ProxySettings.self].socket == "/run/other/proxy.sock")
 
         var written = AgentConfiguration()
         written.stateDirectory = "/srv/state"
         written.api.socket = "/srv/api.sock"
-        written[ProxyFeature.socket] = "/srv/proxy.sock"
+        written[ProxySettings.self].socket = "/srv/proxy.sock"
         var kept = written
         kept.placeBySystemd(environment, of: Features.all)
         #expect(kept == written)

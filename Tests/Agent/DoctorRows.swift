@@ -74,7 +74,7 @@ extension Row {
         Row(WeakSettingsCheck(), "pass", "everything that can be verified is") { _ in },
         Row(WeakSettingsCheck(), "warn", "gateway.verify_id_tokens is false") {
             var settings = AgentConfiguration()
-            settings[GatewayFeature.verifiesIDTokens] = false
+            settings[GatewaySettings.self].verifiesIDTokens = false
             $0.found[WeakSettingsCheck.name] = .array(settings.weakSettings.map(JSON.string))
         },
         Row(GatewayCheck(), "warn", "the gateway part is stopped") { $0.found[GatewayCheck.stopped] = true },

@@ -41,7 +41,8 @@ struct FeatureTests {
         let features = Features.all + [Greeting.self]
         let settings = "[greeting]\ntext = \"Moin\"\n"
         let configuration = try AgentConfiguration(toml: settings, path: "test.toml", of: features)
-        try await withAgent({ $0.ofFeatures = configuration.ofFeatures }, features: features) { agent, folder in
+        try await withAgent({ $0[GreetingSettings.self] = configuration[GreetingSettings.self] }, features: features) {
+            agent, folder in
             try await withClient(of: agent.host.router(), in: folder) { client in
                 func check() async throws -> JSON? {
                     try await client.get("/v1/doctor")["checks"]?.array?.first { $0["name"]?.string == "greeting" }
@@ -49,6 +50,13 @@ struct FeatureTests {
                 #expect(try await check()?["verdict"]?.string == "warn")
                 #expect(try await client.get("/v1/greeting") == ["text": "Moin"])
                 #expect(try await client.get("/v1/status")["greetings"] == 1)
+                let events = agent.host.events.subscribe()
+                #expect(try await client.post("/v1/greeting", ["text": "Servus"]) == ["text": "Servus"])
+                #expect(try await client.get("/v1/greeting") == ["text": "Servus"])
+                #expect(try await client.delete("/v1/greeting") == ["text": "Moin"])
+                var changes = events.makeAsyncIterator()
+                #expect(await changes.next()?.details["text"] == "Servus")
+                #expect(await changes.next()?.details["text"] == "Moin")
                 #expect(try await check()?["verdict"]?.string == "pass")
                 let document = try await client.get("/v1/openapi.json")
                 #expect(routes(in: document).contains("GET /v1/greeting"))
@@ -74,12 +82,12 @@ struct FeatureTests {
         #expect(faults("[greeting]\ntext = \"\"\n", features) == ["greeting.text"])
         #expect(faults("[greeting]\ntxt = \"Moin\"\n", features) == ["greeting.txt"])
         #expect(faults("[greeting]\ntext = \"Moin\"\n", Features.all) == ["greeting"])
-        #expect(AgentConfiguration()[Greeting.text] == "Hello")
+        #expect(AgentConfiguration()[GreetingSettings.self].text == "Hello")
         var configuration = AgentConfiguration()
-        let (flag, number) = (Setting("example.flag", preset: true), Setting("example.number", preset: 3))
-        (configuration[Greeting.text], configuration[flag], configuration[number]) = ("Moin", false, 4)
-        #expect((configuration[Greeting.text], configuration[flag], configuration[number]) == ("Moin", false, 4))
-        (configuration[Greeting.text], configuration[flag], configuration[number]) = ("Hello", true, 3)
+        configuration[GreetingSettings.self].text = "Moin"
+        #expect(configuration[GreetingSettings.self].text == "Moin")
+        #expect(configuration != AgentConfiguration())
+        configuration[GreetingSettings.self].text = "Hello"
         #expect(configuration == AgentConfiguration(), "a default that is written down changes nothing")
     }
 
@@ -101,8 +109,8 @@ struct FeatureTests {
         #expect(
             checks == [
                 "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway", "pin",
-                "device-certificate-dates", "first-boot", "location", "accounts", "oauth-accounts", "session-lock",
-                "mpin",
+                "device-certificate-dates", "first-boot", "location", "accounts", "session-lock",
+                "oauth-accounts", "mpin",
                 "broker",
                 "outbox",
                 "sensors", "gpio", "bluetooth", "consent", "metrics-listener",

@@ -170,7 +170,7 @@ struct FirstBootWipeTests {
                 let file = "\(folder)/enroll.url"
                 try Data(content).write(to: URL(filePath: file))
                 try await withAgent({
-                    ($0[FirstBootFeature.file], $0[FirstBootFeature.helper]) = (file, "")
+                    ($0[FirstBootSettings.self].file, $0[FirstBootSettings.self].helper) = (file, "")
                 }) { agent, _ in
                     try await agent.gateways.store.activate(try gateway { _ in }, registers: false)
                     try await FirstBootService(boot: agent.boot, credentials: nil).run()

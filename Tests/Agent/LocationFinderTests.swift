@@ -14,8 +14,8 @@ struct LocationFinderTests {
 
     private var configuration: AgentConfiguration {
         var configuration = AgentConfiguration()
-        configuration[LocationFeature.source] = LocationFinder.Source.gpsd.rawValue
-        configuration[LocationFeature.waitSeconds] = 10
+        configuration[LocationSettings.self].source = LocationFinder.Source.gpsd.rawValue
+        configuration[LocationSettings.self].waitSeconds = 10
         return configuration
     }
 

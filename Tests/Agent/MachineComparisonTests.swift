@@ -132,16 +132,16 @@ struct MachineComparisonTests {
                 "agent.state_directory: others may look into \(found.folder)/state", "api.socket: has 108 bytes",
             ])
         found = try compare { settings, folder in
-            settings[ProxyFeature.enabled] = true
-            settings[ProxyFeature.socket] = "\(folder)/c/proxy.sock"
+            settings[ProxySettings.self].enabled = true
+            settings[ProxySettings.self].socket = "\(folder)/c/proxy.sock"
         }
         #expect(found.faults == ["proxy.socket: \(found.folder)/c does not exist"])
         found = try compare { settings, _ in
-            settings[ProxyFeature.enabled] = true
-            settings[ProxyFeature.socket] = settings.api.socket
+            settings[ProxySettings.self].enabled = true
+            settings[ProxySettings.self].socket = settings.api.socket
         }
         #expect(found.faults == ["proxy.socket: is api.socket too"])
-        found = try compare { settings, folder in settings[ProxyFeature.socket] = "\(folder)/c/proxy.sock" }
+        found = try compare { settings, folder in settings[ProxySettings.self].socket = "\(folder)/c/proxy.sock" }
         #expect(found.faults == [])
         // Made by systemd when the service starts.
         found = try compare { settings, _ in settings.api.socket = "/run/latchkey/api.sock" }

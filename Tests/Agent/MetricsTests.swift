@@ -192,11 +192,11 @@ struct MetricsListenerTests {
             _ = FileManager.default.createFile(
                 atPath: path, contents: Data(token.utf8), attributes: [.posixPermissions: mode])
             var settings = AgentConfiguration()
-            settings[MetricsFeature.listen] = "127.0.0.1:9464"
+            settings[MetricsSettings.self].listen = "127.0.0.1:9464"
             if credential {
-                settings[MetricsFeature.credential] = "token"
+                settings[MetricsSettings.self].credential = "token"
             } else {
-                settings[MetricsFeature.tokenFile] = path
+                settings[MetricsSettings.self].tokenFile = path
             }
             change(&settings)
             return try MetricsListener(settings, environment: credential ? ["CREDENTIALS_DIRECTORY": folder] : [:])
@@ -213,17 +213,17 @@ struct MetricsListenerTests {
         {
             #expect(throws: MetricsError.self, "\(token) \(mode)") { try listener(token, mode: mode) }
         }
-        #expect(throws: MetricsError.self) { try listener { $0[MetricsFeature.tokenFile] = "/nowhere" } }
-        #expect(throws: MetricsError.self) { try listener { $0[MetricsFeature.tokenFile] = "" } }
+        #expect(throws: MetricsError.self) { try listener { $0[MetricsSettings.self].tokenFile = "/nowhere" } }
+        #expect(throws: MetricsError.self) { try listener { $0[MetricsSettings.self].tokenFile = "" } }
     }
 
     @Test("the listener for figures takes loopback, or one other address if named, which is a weakness")
     func address() throws {
         let other = "192.0.2.7:9464"
-        #expect(throws: MetricsError.beyondLoopback(other)) { try listener { $0[MetricsFeature.listen] = other } }
+        #expect(throws: MetricsError.beyondLoopback(other)) { try listener { $0[MetricsSettings.self].listen = other } }
         let wide = try listener {
-            $0[MetricsFeature.listen] = other
-            $0[MetricsFeature.beyondLoopback] = true
+            $0[MetricsSettings.self].listen = other
+            $0[MetricsSettings.self].beyondLoopback = true
         }
         #expect(wide.weaknesses.first?.contains("plain text") == true)
         func keys(_ toml: String) -> [String] {
@@ -246,9 +246,9 @@ struct MetricsListenerTests {
 
     @Test("the listener for figures gives the token's holder the rights of an ordinary user")
     func user() throws {
-        let daemon = try #require(try listener { $0[MetricsFeature.user] = "daemon" }.user)
+        let daemon = try #require(try listener { $0[MetricsSettings.self].user = "daemon" }.user)
         #expect(daemon.uid != 0 && daemon.groups.contains(getgrnam("daemon").pointee.gr_gid))
-        #expect(throws: MetricsError.self) { try listener { $0[MetricsFeature.user] = "root" } }
-        #expect(throws: MetricsError.self) { try listener { $0[MetricsFeature.user] = "nobody-knows" } }
+        #expect(throws: MetricsError.self) { try listener { $0[MetricsSettings.self].user = "root" } }
+        #expect(throws: MetricsError.self) { try listener { $0[MetricsSettings.self].user = "nobody-knows" } }
     }
 }

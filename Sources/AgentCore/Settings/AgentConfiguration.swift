@@ -19,12 +19,12 @@ package struct AgentConfiguration: Sendable, Equatable {
     package var vault = VaultSettings()
     package var api = APISettings()
     package var board = BoardSettings()
-    /// The features' own settings, by key path; see ``Setting``.
-    package var ofFeatures: [String: JSON] = [:]
-
     private var tables = TypedValues()
 
     /// The settings of a feature as a value of its own; the defaults until they are read.
+    ///
+    ///     struct GreetingSettings: TypedValue { var text = "Hello" }
+    ///     root.table("greeting") { $0.string("text", &configuration[GreetingSettings.self].text, .notEmpty) }
     package subscript<Settings: TypedValue>(type: Settings.Type) -> Settings {
         get { tables[type] }
         set { tables[type] = newValue }

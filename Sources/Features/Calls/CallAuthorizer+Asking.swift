@@ -88,7 +88,7 @@ extension CallAuthorizer {
         let account = asked.account.text
         guard !link.session.isClosed else { throw GrantError.accountChanged(account: account) }
         let question = try question(program, asked, person)
-        let patience = Duration.seconds(host.settings[GrantsFeature.askSeconds])
+        let patience = Duration.seconds(host.settings[ProgramSettings.self].askSeconds)
         let (answer, answerer) = try await host.prompts.ask(question, patience: patience) { answer, _, answerer in
             guard case .choice(let choice) = answer else { throw CancellationError() }
             return .right((choice, answerer))

@@ -24,7 +24,7 @@ package struct CallAuthorizer: AccountGrants {
     /// - Throws: ``ConfigurationError/unknownPeer(name:)``
     package func setGrants() throws(ConfigurationError) {
         let fixed = try host.settings.grants.map { settings throws(ConfigurationError) in try settings.resolved() }
-        book.set(fixed, asks: host.settings[GrantsFeature.askSeconds] > 0)
+        book.set(fixed, asks: host.settings[ProgramSettings.self].askSeconds > 0)
     }
 
     /// Takes the grants that are stored.

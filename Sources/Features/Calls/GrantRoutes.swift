@@ -24,7 +24,7 @@ extension GrantsFeature {
                 + kept.map { $0.json(isInSettings: false, uses: self.authorizer.book.uses(of: $0)) }
             return .json([
                 "grants": .array(list), "limitedBySettings": .bool(self.authorizer.book.isLimitedBySettings),
-                "askSeconds": .integer(Int64(self.host.settings[GrantsFeature.askSeconds])),
+                "askSeconds": .integer(Int64(self.host.settings[ProgramSettings.self].askSeconds)),
             ])
         }
         router.on(

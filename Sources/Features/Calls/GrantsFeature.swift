@@ -3,10 +3,16 @@ import Groundwork
 import LocalAPI
 import Settings
 
+/// The table `[programs]`.
+package struct ProgramSettings: TypedValue {
+    /// How long a person is asked about what no grant decides; 0: not at all.
+    package var askSeconds = 0
+
+    package init() {}
+}
+
 /// Which local programs may act in the name of the board or its user.
 package struct GrantsFeature: Feature {
-    package static let askSeconds = Setting("programs.ask_seconds", preset: 0)
-
     package let host: Host
     package let authorizer: CallAuthorizer
 
@@ -23,7 +29,7 @@ package struct GrantsFeature: Feature {
                 ("grants[\(index)].group", grant.group.isEmpty ? "" : "@\(grant.group)"),
             ]
         }
-        let group = machine.configuration[ProxyFeature.group]
+        let group = machine.configuration[ProxySettings.self].group
         for (key, name) in programs + [("proxy.group", group.isEmpty ? "" : "@\(group)")]
         where !name.isEmpty && !AccessPolicy.knows(name) {
             machine.fail(key, "this machine does not know \(name)", fix: "write a name that getent(1) finds")
@@ -34,7 +40,9 @@ package struct GrantsFeature: Feature {
         let (grants, faults) = GrantSettings.read(from: &root)
         configuration.grants = grants
         root.adopt(faults)
-        root.table("programs") { $0.integer("ask_seconds", &configuration[Self.askSeconds], in: 0...3600) }
+        root.table("programs") {
+            $0.integer("ask_seconds", &configuration[ProgramSettings.self].askSeconds, in: 0...3600)
+        }
     }
 
     package func prepare() throws { try authorizer.setGrants() }

@@ -15,9 +15,9 @@ extension ProxyFeature {
     /// - Returns: `nil` if the settings do not have the proxy.
     /// - Throws: ``ConfigurationError/unknownPeer(name:)``
     package func relay() throws(ConfigurationError) -> Relay? {
-        guard host.settings[ProxyFeature.enabled] else { return nil }
-        let group = try AccessPolicy.optionalGroup(host.settings[ProxyFeature.group])
-        return Relay(socketPath: host.settings[ProxyFeature.socket], group: group) { head in
+        guard host.settings[ProxySettings.self].enabled else { return nil }
+        let group = try AccessPolicy.optionalGroup(host.settings[ProxySettings.self].group)
+        return Relay(socketPath: host.settings[ProxySettings.self].socket, group: group) { head in
             let request = try ForwardRequest(method: head.method, target: head.target, headers: head.headers)
             let (program, use) = (LocalProgram(head), request.use)
             return { body, writer in

@@ -4,12 +4,17 @@ import Groundwork
 import LocalAPI
 import Settings
 
+/// The table `[proxy]`.
+package struct ProxySettings: TypedValue {
+    package var enabled = false
+    package var socket = "/run/latchkey/proxy.sock"
+    package var group = ""
+
+    package init() {}
+}
+
 /// The forward proxy: calls of programs that never see a token.
 package struct ProxyFeature: Feature {
-    package static let enabled = Setting("proxy.enabled", preset: false)
-    package static let socket = Setting("proxy.socket", preset: "/run/latchkey/proxy.sock")
-    package static let group = Setting("proxy.group", preset: "")
-
     package let host: Host
     package let gateways: GatewayAccounts
     package let authorizer: CallAuthorizer
@@ -23,8 +28,8 @@ package struct ProxyFeature: Feature {
     }
 
     package static func compare(with machine: inout MachineComparison) {
-        guard machine.configuration[Self.enabled] else { return }
-        let (key, path) = (Self.socket.keyPath, machine.configuration[Self.socket])
+        guard machine.configuration[ProxySettings.self].enabled else { return }
+        let (key, path) = ("proxy.socket", machine.configuration[ProxySettings.self].socket)
         guard path != machine.configuration.api.socket else {
             return machine.fail(key, "is api.socket too", fix: "name another")
         }
@@ -38,14 +43,16 @@ package struct ProxyFeature: Feature {
     }
 
     package static func placeSockets(in directory: String, of configuration: inout AgentConfiguration) {
-        if configuration[socket] == socket.preset { configuration[socket] = "\(directory)/proxy.sock" }
+        if configuration[ProxySettings.self].socket == ProxySettings().socket {
+            configuration[ProxySettings.self].socket = "\(directory)/proxy.sock"
+        }
     }
 
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("proxy") { table in
-            table.flag("enabled", &configuration[Self.enabled])
-            table.string("socket", &configuration[Self.socket], .absolutePath)
-            table.string("group", &configuration[Self.group], .any)
+            table.flag("enabled", &configuration[ProxySettings.self].enabled)
+            table.string("socket", &configuration[ProxySettings.self].socket, .absolutePath)
+            table.string("group", &configuration[ProxySettings.self].group, .any)
         }
     }
 }

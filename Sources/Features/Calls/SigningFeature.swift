@@ -4,10 +4,15 @@ import Gateway
 import LocalAPI
 import Settings
 
+/// The table `[signing]`.
+package struct SigningSettings: TypedValue {
+    package var lifetimeSeconds = 300
+
+    package init() {}
+}
+
 /// Signatures of calls' bodies, by the device's key or by keys of the owner's own (MAG 6.7).
 package struct SigningFeature: Feature {
-    package static let lifetimeSeconds = Setting("signing.lifetime_seconds", preset: 300)
-
     package let keys: SigningKeys
     package let gateways: GatewayAccounts
 
@@ -20,7 +25,7 @@ package struct SigningFeature: Feature {
         root.table("signing") { table in
             let range = BodySigning.lifetimes
             table.integer(
-                "lifetime_seconds", &configuration[Self.lifetimeSeconds],
+                "lifetime_seconds", &configuration[SigningSettings.self].lifetimeSeconds,
                 in: Int(range.lowerBound)...Int(range.upperBound))
         }
     }

@@ -87,7 +87,7 @@ package struct SigningKeys {
     /// - Throws: `GatewayError.unsignable`, what the vault throws
     package func resolved(_ asked: SigningRequest) async throws -> BodySigning {
         var signing = asked.signing
-        signing.lifetime = signing.lifetime ?? Int64(host.settings[SigningFeature.lifetimeSeconds])
+        signing.lifetime = signing.lifetime ?? Int64(host.settings[SigningSettings.self].lifetimeSeconds)
         guard let name = asked.key else { return signing }
         let reference = KeyReference(.software, name: name)
         guard let reference, let key = try await keys.key(reference) else {

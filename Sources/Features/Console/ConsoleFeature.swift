@@ -3,36 +3,41 @@ import Groundwork
 import LocalAPI
 import Settings
 
+/// The table `[console]`.
+struct ConsoleSettings: TypedValue {
+    var enabled = false
+    /// 0: any that is free.
+    var port = 0
+    var idleMinutes = 15
+    var title = "Latchkey"
+    var styleSheet = ""
+}
+
 /// The console: a page for a person at the board, served on loopback while somebody has opened it.
 package struct ConsoleFeature: Feature {
-    static let enabled = Setting("console.enabled", preset: false)
-    static let port = Setting("console.port", preset: 0)
-    static let idleMinutes = Setting("console.idle_minutes", preset: 15)
-    static let title = Setting("console.title", preset: "Latchkey")
-    static let styleSheet = Setting("console.style_sheet", preset: "")
-
     let host: Host
     let server: ConsoleServer
 
     package init(_ host: Host) {
         self.host = host
         server = ConsoleServer(
-            port: UInt16(host.settings[Self.port]), idle: .seconds(60 * host.settings[Self.idleMinutes]))
+            port: UInt16(host.settings[ConsoleSettings.self].port),
+            idle: .seconds(60 * host.settings[ConsoleSettings.self].idleMinutes))
     }
 
     package static func compare(with machine: inout MachineComparison) {
-        let (key, path) = (styleSheet.keyPath, machine.configuration[styleSheet])
+        let (key, path) = ("console.style_sheet", machine.configuration[ConsoleSettings.self].styleSheet)
         guard !path.isEmpty, case .missing = MachineComparison.look(at: path) else { return }
         machine.fail(key, "\(path) does not exist", fix: "make it, or leave the key out")
     }
 
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("console") { table in
-            table.flag("enabled", &configuration[Self.enabled])
-            table.integer("port", &configuration[Self.port], in: 0...65535)
-            table.integer("idle_minutes", &configuration[Self.idleMinutes], in: 1...1440)
-            table.string("title", &configuration[Self.title], .notEmpty)
-            table.string("style_sheet", &configuration[Self.styleSheet], .absolutePathOrEmpty)
+            table.flag("enabled", &configuration[ConsoleSettings.self].enabled)
+            table.integer("port", &configuration[ConsoleSettings.self].port, in: 0...65535)
+            table.integer("idle_minutes", &configuration[ConsoleSettings.self].idleMinutes, in: 1...1440)
+            table.string("title", &configuration[ConsoleSettings.self].title, .notEmpty)
+            table.string("style_sheet", &configuration[ConsoleSettings.self].styleSheet, .absolutePathOrEmpty)
         }
     }
 

@@ -15,14 +15,15 @@ enum ConsolePage {
     ) throws(ConfigurationError) -> [ConsoleFile] {
         [
             ConsoleFile(
-                path: "/", type: "text/html; charset=utf-8", text: html(configuration[ConsoleFeature.title], sections)),
+                path: "/", type: "text/html; charset=utf-8",
+                text: html(configuration[ConsoleSettings.self].title, sections)),
             ConsoleFile(path: "/page.css", type: "text/css; charset=utf-8", text: css),
             ConsoleFile(
                 path: "/page.js", type: "text/javascript; charset=utf-8",
                 text: core + prompts + views + sections.map(\.script).joined() + logIns + people),
             ConsoleFile(
                 path: "/own.css", type: "text/css; charset=utf-8",
-                text: try ownStyle(configuration[ConsoleFeature.styleSheet])),
+                text: try ownStyle(configuration[ConsoleSettings.self].styleSheet)),
         ]
     }
 

@@ -15,7 +15,7 @@ extension ConsoleFeature {
                         "port": .integer("on 127.0.0.1"), "secondsLeft": .integer("until the address is worth nothing"),
                     ], required: ["address", "port", "secondsLeft"]))
         ) { request in
-            guard self.host.settings[Self.enabled] else { throw LocalAPIError.consoleOff }
+            guard self.host.settings[ConsoleSettings.self].enabled else { throw LocalAPIError.consoleOff }
             let offer = try await self.server.offer(
                 to: request.peer, by: try AccessPolicy(self.host.settings.api), router: self.pageRouter(),
                 files: try ConsolePage.files(
@@ -59,7 +59,7 @@ extension ConsoleFeature {
                 ]
             }
             return .json([
-                "enabled": .bool(self.host.settings[Self.enabled]), "sessions": .array(sessions),
+                "enabled": .bool(self.host.settings[ConsoleSettings.self].enabled), "sessions": .array(sessions),
             ])
         }
         router.on(

@@ -133,7 +133,7 @@ extension ServicesFeature {
 
     /// - Throws: ``ItemError/localDisabled``, ``ItemError/segmentInvalid``, `GatewayError.userRequired`
     private func localItems(_ segment: ItemSegment, of request: LocalRequest) async throws -> LocalItems {
-        guard host.settings[ServicesFeature.localStorage] else { throw ItemError.localDisabled }
+        guard host.settings[StorageSettings.self].local else { throw ItemError.localDisabled }
         let account = try await gateways.account(of: request)
         if segment != .application { try await account.session.requireUnlocked() }
         let user = segment == .application ? nil : try await account.session.user()?.userName

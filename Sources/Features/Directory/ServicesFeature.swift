@@ -6,10 +6,14 @@ import Groundwork
 import LocalAPI
 import Settings
 
+/// The table `[storage]`.
+struct StorageSettings: TypedValue {
+    /// Whether items may be stored in the vault.
+    var local = false
+}
+
 /// The services of a gateway: users and groups, storage, the devices of a user and enterprise applications.
 package struct ServicesFeature: Feature {
-    /// Whether items may be stored in the vault.
-    static let localStorage = Setting("storage.local", preset: false)
     let host: Host
     let gateways: GatewayAccounts
     /// Locked while a group is read and written back whole.
@@ -21,7 +25,7 @@ package struct ServicesFeature: Feature {
     }
 
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
-        root.table("storage") { $0.flag("local", &configuration[Self.localStorage]) }
+        root.table("storage") { $0.flag("local", &configuration[StorageSettings.self].local) }
     }
 
     package func addRoutes(to router: inout Router) {

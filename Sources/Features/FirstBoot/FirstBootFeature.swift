@@ -6,12 +6,15 @@ import Groundwork
 import LocalAPI
 import Settings
 
+/// The table `[enrollment]`.
+struct FirstBootSettings: TypedValue {
+    var file = EnrollmentFile.usual
+    var scanner = ""
+    var helper = FirstBootHelper.socket
+}
+
 /// Enrollment without hands: what waits for the agent at its start in a file or a credential, or is shown to a scanner.
 package struct FirstBootFeature: Feature {
-    static let file = Setting("enrollment.file", preset: EnrollmentFile.usual)
-    static let scanner = Setting("enrollment.scanner", preset: "")
-    static let helper = Setting("enrollment.helper", preset: FirstBootHelper.socket)
-
     let host: Host
     let gateways: GatewayAccounts
     let progress: FirstBootState
@@ -24,9 +27,9 @@ package struct FirstBootFeature: Feature {
 
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("enrollment") { table in
-            table.string("file", &configuration[Self.file], .absolutePathOrEmpty)
-            table.string("scanner", &configuration[Self.scanner], .any)
-            table.string("helper", &configuration[Self.helper], .absolutePathOrEmpty)
+            table.string("file", &configuration[FirstBootSettings.self].file, .absolutePathOrEmpty)
+            table.string("scanner", &configuration[FirstBootSettings.self].scanner, .any)
+            table.string("helper", &configuration[FirstBootSettings.self].helper, .absolutePathOrEmpty)
         }
     }
 

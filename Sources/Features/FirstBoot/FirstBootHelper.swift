@@ -55,7 +55,7 @@ package enum FirstBootHelper {
             }
             bytes = []
         }
-        let setting = try AgentConfiguration(bytes: bytes, path: path, of: features)[FirstBootFeature.file]
+        let setting = try AgentConfiguration(bytes: bytes, path: path, of: features)[FirstBootSettings.self].file
         return answer(to: request, files: EnrollmentFile.paths(setting))
     }
 

@@ -73,7 +73,7 @@ struct FirstBootService: Sendable {
         let isEnrolled = try await boot.gateways.isEnrolled()
         var due: [WaitingEnrollment] = []
         for waiting in await look() where try await !isDone(waiting, isEnrolled) { due.append(waiting) }
-        let scanner = boot.host.settings[FirstBootFeature.scanner]
+        let scanner = boot.host.settings[FirstBootSettings.self].scanner
         guard !isEnrolled, !due.isEmpty || !scanner.isEmpty else { return }
 
         if let taken = await firstTaken(of: due, or: scanner, unlessEnrolledBy: events) { await wipe(taken) }
@@ -127,7 +127,7 @@ struct FirstBootService: Sendable {
     }
 
     private func lookIntoFiles() async -> WaitingEnrollment? {
-        for path in EnrollmentFile.paths(boot.host.settings[FirstBootFeature.file]) {
+        for path in EnrollmentFile.paths(boot.host.settings[FirstBootSettings.self].file) {
             do {
                 guard let content = try EnrollmentFile.read(path) else { continue }
                 return WaitingEnrollment(source: .file(path: path), content: content)
@@ -279,6 +279,6 @@ struct FirstBootService: Sendable {
     }
 
     private func ask(_ request: JSON) async -> JSON? {
-        await FirstBootHelper.ask(request, at: boot.host.settings[FirstBootFeature.helper])
+        await FirstBootHelper.ask(request, at: boot.host.settings[FirstBootSettings.self].helper)
     }
 }

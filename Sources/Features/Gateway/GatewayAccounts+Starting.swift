@@ -83,7 +83,7 @@ extension GatewayAccounts {
     /// - Returns: `nil` if the settings name none.
     /// - Throws: ``GatewayError``
     package func defaultDocument() async throws -> GatewayConfiguration? {
-        let path = host.settings[GatewayFeature.defaultDocument]
+        let path = host.settings[GatewaySettings.self].defaultDocument
         guard !path.isEmpty else { return nil }
         return try await Enrollment(url: path).fetch(using: host.client)
     }
@@ -93,7 +93,8 @@ extension GatewayAccounts {
     package func takeDefaultDocument() async {
         do {
             let isActive = try await store.accounts()[AccountName.gateway.text] != nil
-            guard !isActive || host.settings[GatewayFeature.documentReplaces], let gateway = try await defaultDocument()
+            guard !isActive || host.settings[GatewaySettings.self].documentReplaces,
+                let gateway = try await defaultDocument()
             else { return }
             let hash = SHA256.hash(gateway.bytes)
             guard try await store.takenDocument() != hash else { return }

@@ -10,13 +10,6 @@ import Settings
 
 /// The board's identity at its gateway: enrollment, registration, certificate, tokens and protected calls.
 package struct GatewayFeature: Feature {
-    package static let defaultDocument = Setting("gateway.default_document", preset: "")
-    package static let documentReplaces = Setting("gateway.default_document_replaces", preset: false)
-    /// Who registers a board: `board` itself, by the client's own credentials, or the first `user` who logs in.
-    package static let registeredBy = Setting("gateway.registered_by", preset: "board")
-    package static let verifiesIDTokens = Setting("gateway.verify_id_tokens", preset: true)
-    package static let preloadKeys = Setting("gateway.preload_keys", preset: "announced")
-
     package let host: Host
     package let gateways: GatewayAccounts
 
@@ -28,7 +21,7 @@ package struct GatewayFeature: Feature {
     }
 
     package static func compare(with machine: inout MachineComparison) {
-        let (key, path) = (defaultDocument.keyPath, machine.configuration[defaultDocument])
+        let (key, path) = ("gateway.default_document", machine.configuration.gateway.defaultDocument)
         guard !path.isEmpty, case .missing = MachineComparison.look(at: path) else { return }
         machine.fail(key, "\(path) does not exist", fix: "put a gateway's msso_config.json there, or leave the key out")
     }
@@ -40,12 +33,14 @@ package struct GatewayFeature: Feature {
             table.choice(
                 "name_check", &configuration.gateway.nameCheck,
                 ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
-            table.string("default_document", &configuration[Self.defaultDocument], .absolutePathOrEmpty)
-            table.flag("default_document_replaces", &configuration[Self.documentReplaces])
-            table.choice("registered_by", &configuration[Self.registeredBy], ["board", "user"].map { ($0, $0) })
-            table.flag("verify_id_tokens", &configuration[Self.verifiesIDTokens])
+            table.string("default_document", &configuration[GatewaySettings.self].defaultDocument, .absolutePathOrEmpty)
+            table.flag("default_document_replaces", &configuration[GatewaySettings.self].documentReplaces)
             table.choice(
-                "preload_keys", &configuration[Self.preloadKeys], ["announced", "always", "never"].map { ($0, $0) })
+                "registered_by", &configuration[GatewaySettings.self].registeredBy, ["board", "user"].map { ($0, $0) })
+            table.flag("verify_id_tokens", &configuration[GatewaySettings.self].verifiesIDTokens)
+            table.choice(
+                "preload_keys", &configuration[GatewaySettings.self].preloadKeys,
+                ["announced", "always", "never"].map { ($0, $0) })
             table.string("msisdn", &configuration.gateway.telephoneNumber, .telephoneNumber)
         }
     }
@@ -153,13 +148,13 @@ package struct GatewayFeature: Feature {
 extension AgentConfiguration {
     package var sessionOptions: SessionOptions {
         var options = SessionOptions()
-        options.verifiesIDTokens = self[GatewayFeature.verifiesIDTokens]
+        options.verifiesIDTokens = self[GatewaySettings.self].verifiesIDTokens
         return options
     }
 
     /// Whether the keys that sign a gateway's id_tokens are downloaded at the start.
     package func preloadsKeys(of gateway: GatewayConfiguration) -> Bool {
-        switch self[GatewayFeature.preloadKeys] {
+        switch self[GatewaySettings.self].preloadKeys {
         case "always": true
         case "never": false
         default: gateway.announcesPublishedKeys
@@ -179,5 +174,5 @@ extension AgentEvent {
 
 extension AgentConfiguration {
     /// Whether a board registers without a user.
-    package var registersByItself: Bool { self[GatewayFeature.registeredBy] == "board" }
+    package var registersByItself: Bool { self[GatewaySettings.self].registeredBy == "board" }
 }

@@ -12,6 +12,13 @@ package struct GatewaySettings: TypedValue {
     package var nameCheck = ServerTrust.NameCheck.strict
     /// The board's telephone number, which calls may say; empty: none.
     package var telephoneNumber = ""
+    /// A configuration document that is taken at the first start; empty: none.
+    package var defaultDocument = ""
+    package var documentReplaces = false
+    /// Who registers a board: `board` itself, by the client's own credentials, or the first `user` who logs in.
+    package var registeredBy = "board"
+    package var verifiesIDTokens = true
+    package var preloadKeys = "announced"
 }
 
 extension AgentConfiguration {

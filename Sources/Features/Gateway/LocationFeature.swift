@@ -4,15 +4,21 @@ import Groundwork
 import LocalAPI
 import Settings
 
+/// The table `[location]`.
+package struct LocationSettings: TypedValue {
+    package var source = LocationFinder.Source.off.rawValue
+    package var latitude = 0.0
+    package var longitude = 0.0
+    /// Address and port.
+    package var gpsd = "127.0.0.1:2947"
+    package var maxAgeSeconds = 60
+    package var waitSeconds = 10
+
+    package init() {}
+}
+
 /// What calls may say of where the board is, and which telephone number it has (MAG 6.5).
 package struct LocationFeature: Feature {
-    package static let source = Setting("location.source", preset: LocationFinder.Source.off.rawValue)
-    package static let latitude = Setting("location.latitude", preset: 0.0)
-    package static let longitude = Setting("location.longitude", preset: 0.0)
-    package static let gpsd = Setting("location.gpsd", preset: "127.0.0.1:2947")
-    package static let maxAgeSeconds = Setting("location.max_age_seconds", preset: 60)
-    package static let waitSeconds = Setting("location.wait_seconds", preset: 10)
-
     package let host: Host
     package let finder: LocationFinder
 
@@ -24,18 +30,19 @@ package struct LocationFeature: Feature {
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("location") { table in
             table.choice(
-                "source", &configuration[Self.source], LocationFinder.Source.allCases.map { ($0.rawValue, $0.rawValue) }
+                "source", &configuration[LocationSettings.self].source,
+                LocationFinder.Source.allCases.map { ($0.rawValue, $0.rawValue) }
             )
-            table.degrees("latitude", &configuration[Self.latitude], within: 90)
-            table.degrees("longitude", &configuration[Self.longitude], within: 180)
-            if configuration[Self.source] == LocationFinder.Source.fixed.rawValue,
+            table.degrees("latitude", &configuration[LocationSettings.self].latitude, within: 90)
+            table.degrees("longitude", &configuration[LocationSettings.self].longitude, within: 180)
+            if configuration[LocationSettings.self].source == LocationFinder.Source.fixed.rawValue,
                 !(table.has("latitude") && table.has("longitude"))
             {
                 table.note("source", "is fixed, and nothing says where", fix: "write latitude and longitude")
             }
-            table.string("gpsd", &configuration[Self.gpsd], .gpsdAddress)
-            table.integer("max_age_seconds", &configuration[Self.maxAgeSeconds], in: 1...86_400)
-            table.integer("wait_seconds", &configuration[Self.waitSeconds], in: 1...120)
+            table.string("gpsd", &configuration[LocationSettings.self].gpsd, .gpsdAddress)
+            table.integer("max_age_seconds", &configuration[LocationSettings.self].maxAgeSeconds, in: 1...86_400)
+            table.integer("wait_seconds", &configuration[LocationSettings.self].waitSeconds, in: 1...120)
         }
     }
 

@@ -95,12 +95,13 @@ package actor LocationFinder {
     }
 
     package init(_ configuration: AgentConfiguration, asking receiver: Receiver? = nil) {
-        source = Source(rawValue: configuration[LocationFeature.source]) ?? .off
+        source = Source(rawValue: configuration[LocationSettings.self].source) ?? .off
         fixed = Location(
-            latitude: configuration[LocationFeature.latitude], longitude: configuration[LocationFeature.longitude])
-        self.receiver = receiver ?? GPSDAddress(configuration[LocationFeature.gpsd]).map(Receiver.init)
-        maxAge = .seconds(configuration[LocationFeature.maxAgeSeconds])
-        patience = .seconds(configuration[LocationFeature.waitSeconds])
+            latitude: configuration[LocationSettings.self].latitude,
+            longitude: configuration[LocationSettings.self].longitude)
+        self.receiver = receiver ?? GPSDAddress(configuration[LocationSettings.self].gpsd).map(Receiver.init)
+        maxAge = .seconds(configuration[LocationSettings.self].maxAgeSeconds)
+        patience = .seconds(configuration[LocationSettings.self].waitSeconds)
     }
 
     /// What calls may say of the board.

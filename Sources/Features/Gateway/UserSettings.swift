@@ -3,29 +3,37 @@ import Gateway
 import Groundwork
 import Vault
 
-/// Settings about the users of gateways.
-package enum UserSettings {
-    package static let flow = Setting("login.flow", preset: "client-credentials")
-    package static let askSeconds = Setting("login.ask_seconds", preset: 0)
+/// Settings of the table `[login]` about the users of gateways.
+package struct UserSettings: TypedValue {
+    package var flow = "client-credentials"
+    /// How long people are asked to log in when a call needs a user; 0: not at all.
+    package var askSeconds = 0
+    /// Whether people may log in on the gateway's own page.
+    package var page = true
+
+    package init() {}
 }
 
-/// Settings about the lock of users' sessions.
-package enum LockSettings {
-    package static let attempts = Setting("lock.attempts", preset: 10)
-    package static let delaySeconds = Setting("lock.delay_seconds", preset: 1)
+/// The table `[lock]`, about the lock of users' sessions.
+package struct LockSettings: TypedValue {
+    package var needsButton = false
+    package var attempts = 10
+    package var delaySeconds = 1
+
+    package init() {}
 }
 
 extension AgentConfiguration {
     /// Whose token a call uses that does not say whose.
-    package var callPrincipal: Principal { self[UserSettings.flow] == "password" ? .user : .board }
+    package var callPrincipal: Principal { self[UserSettings.self].flow == "password" ? .user : .board }
 
     /// How long people are asked to log in when a call needs a user; `nil` if they are not.
     package var logInPatience: Duration? {
-        let seconds = self[UserSettings.askSeconds]
+        let seconds = self[UserSettings.self].askSeconds
         return seconds > 0 ? .seconds(seconds) : nil
     }
 
     package var unlockPolicy: UnlockPolicy {
-        UnlockPolicy(attempts: self[LockSettings.attempts], delay: Double(self[LockSettings.delaySeconds]))
+        UnlockPolicy(attempts: self[LockSettings.self].attempts, delay: Double(self[LockSettings.self].delaySeconds))
     }
 }

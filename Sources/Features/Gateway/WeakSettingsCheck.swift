@@ -18,13 +18,13 @@ extension AgentConfiguration {
     /// The settings that weaken verification, each with its consequence.
     package var weakSettings: [String] {
         var faults: [String] = []
-        if !self[GatewayFeature.verifiesIDTokens] {
+        if !self[GatewaySettings.self].verifiesIDTokens {
             faults.append("gateway.verify_id_tokens is false: the signatures of id_tokens are not verified")
         }
         if gateway.nameCheck == .off {
             faults.append("gateway.name_check is off: certificates need not name their servers")
         }
-        if !self[LoginSettings.keepUserOnError] {
+        if !self[LoginSettings.self].keepUserOnError {
             faults.append(
                 "login.keep_user_on_error is false: a logout ends here also where the session goes on at the gateway")
         }

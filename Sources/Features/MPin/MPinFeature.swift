@@ -5,10 +5,14 @@ import LocalAPI
 import MPin
 import Settings
 
+/// The table `[mpin]`.
+struct MPinSettings: TypedValue {
+    /// Path of an input device; empty: none.
+    var keypad = ""
+}
+
 /// Users of M-Pin back ends, who log in with a PIN that is stored nowhere.
 package struct MPinFeature: Feature {
-    static let keypad = Setting("mpin.keypad", preset: "")
-
     let host: Host
     let kind: MPinKind
 
@@ -18,7 +22,7 @@ package struct MPinFeature: Feature {
     }
 
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
-        root.table("mpin") { $0.string("keypad", &configuration[Self.keypad], .absolutePathOrEmpty) }
+        root.table("mpin") { $0.string("keypad", &configuration[MPinSettings.self].keypad, .absolutePathOrEmpty) }
     }
 
     package static var checks: [any HealthCheck] { [MPinCheck()] }
@@ -50,7 +54,7 @@ package struct MPinFeature: Feature {
     }
 
     package func services() -> [any Service] {
-        let path = host.settings[Self.keypad]
+        let path = host.settings[MPinSettings.self].keypad
         guard !path.isEmpty else { return [] }
         let service = KeypadService(keypad: Keypad(path: path), prompts: host.prompts)
         return [host.restarting("keypad") { try await service.run() }]

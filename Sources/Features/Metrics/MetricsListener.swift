@@ -19,22 +19,24 @@ struct MetricsListener {
     /// - Parameter environment: read for `CREDENTIALS_DIRECTORY`.
     /// - Throws: ``MetricsError``
     init(_ configuration: AgentConfiguration, environment: [String: String]) throws(MetricsError) {
-        let listen = configuration[MetricsFeature.listen]
+        let listen = configuration[MetricsSettings.self].listen
         guard let address = ListenAddress(listen), !address.isWildcard else { throw .notAnAddress(listen) }
-        guard address.isLoopback || configuration[MetricsFeature.beyondLoopback] else { throw .beyondLoopback(listen) }
-        (self.address, names) = (address, configuration[MetricsFeature.names])
+        guard address.isLoopback || configuration[MetricsSettings.self].beyondLoopback else {
+            throw .beyondLoopback(listen)
+        }
+        (self.address, names) = (address, configuration[MetricsSettings.self].names)
         token = try Self.token(configuration, environment)
-        let user = configuration[MetricsFeature.user]
+        let user = configuration[MetricsSettings.self].user
         self.user = user.isEmpty ? nil : try UserAccount(user)
     }
 
     private static func token(
         _ configuration: AgentConfiguration, _ environment: [String: String]
     ) throws(MetricsError) -> String {
-        let file = configuration[MetricsFeature.tokenFile]
+        let file = configuration[MetricsSettings.self].tokenFile
         let path: String
         if file.isEmpty {
-            let name = configuration[MetricsFeature.credential]
+            let name = configuration[MetricsSettings.self].credential
             guard let folder = environment["CREDENTIALS_DIRECTORY"] else {
                 throw .tokenUnusable(path: name, reason: "systemd has not handed over the credential")
             }

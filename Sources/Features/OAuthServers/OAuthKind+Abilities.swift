@@ -36,7 +36,7 @@ extension OAuthKind: AccountUsers {
         guard allPrograms == nil else { throw AgentError.onlyAtGateway("allPrograms") }
         let account = try await account(name)
         try await account.requireSession()
-        let user = try await account.logOut(force: force ?? !host.settings[LoginSettings.keepUserOnError])
+        let user = try await account.logOut(force: force ?? !host.settings[LoginSettings.self].keepUserOnError)
         return ["loggedIn": false, "userName": user?.name.map(JSON.string) ?? .null]
     }
 }

@@ -30,7 +30,7 @@ struct GatewayUsers: AccountUsers {
             ]
         members["status"] = .string(
             lock != nil ? "locked" : Authentication(try await session.status()).rawValue)
-        members["flow"] = .string(host.settings[UserSettings.flow])
+        members["flow"] = .string(host.settings[UserSettings.self].flow)
         return .object(members)
     }
 
@@ -59,7 +59,7 @@ struct GatewayUsers: AccountUsers {
         let session = try await session(name)
         let user = try await session.user()?.userName
         try await session.logOut(
-            force: force ?? !host.settings[LoginSettings.keepUserOnError], allPrograms: allPrograms)
+            force: force ?? !host.settings[LoginSettings.self].keepUserOnError, allPrograms: allPrograms)
         return ["loggedIn": false, "userName": user.map(JSON.string) ?? .null]
     }
 
@@ -80,7 +80,7 @@ extension GatewayUsers: AccountBrowsers {
             provider: try body.optionalString("provider"), isPage: try body.bool("page", default: false),
             isList: try body.bool("list", default: false), loopbackPort: try body.loopbackPort())
         if choice.isPage {
-            guard host.settings[UsersFeature.page] else { throw AgentError.pageNotEnabled }
+            guard host.settings[UserSettings.self].page else { throw AgentError.pageNotEnabled }
             choice.provider = nil
         }
         let begun = try await browserLogIns.begin(choice, at: try await session(name))

@@ -49,7 +49,7 @@ extension LockFeature {
         guard try await session.isLocked(loggedInAt: date) else { return false }
         // Nobody is asked in vain.
         try await session.requireUnlockDue(host.settings.unlockPolicy)
-        if host.settings[LockFeature.needsButton] {
+        if host.settings[LockSettings.self].needsButton {
             try checkButton()
             try await awaitPress(onWait)
         }
@@ -60,7 +60,7 @@ extension LockFeature {
     ///
     /// - Throws: ``SessionLockError/noButton``
     private func checkButton() throws {
-        guard !host.settings[LockFeature.needsButton] || host.board.button != nil else {
+        guard !host.settings[LockSettings.self].needsButton || host.board.button != nil else {
             throw SessionLockError.noButton
         }
     }

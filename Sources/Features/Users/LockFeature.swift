@@ -9,8 +9,6 @@ import Vault
 
 /// The lock of users' sessions: by passcode, with or without a press of the board's button.
 package struct LockFeature: Feature {
-    static let needsButton = Setting("lock.needs_button", preset: false)
-
     let host: Host
     let gateways: GatewayAccounts
     let nearby: Nearby
@@ -25,9 +23,9 @@ package struct LockFeature: Feature {
 
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("lock") { table in
-            table.flag("needs_button", &configuration[Self.needsButton])
-            table.integer("attempts", &configuration[LockSettings.attempts], in: 1...100)
-            table.integer("delay_seconds", &configuration[LockSettings.delaySeconds], in: 0...900)
+            table.flag("needs_button", &configuration[LockSettings.self].needsButton)
+            table.integer("attempts", &configuration[LockSettings.self].attempts, in: 1...100)
+            table.integer("delay_seconds", &configuration[LockSettings.self].delaySeconds, in: 0...900)
         }
     }
 
@@ -38,7 +36,7 @@ package struct LockFeature: Feature {
     package static var checks: [any HealthCheck] { [SessionLockCheck()] }
 
     package func examine(into state: inout AgentState) async throws {
-        let lacksButton = host.settings[Self.needsButton] && host.board.button == nil
+        let lacksButton = host.settings[LockSettings.self].needsButton && host.board.button == nil
         var names: [JSON] = []
         var isLeftOver = false
         for account in await gateways.table.all {

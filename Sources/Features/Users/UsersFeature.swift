@@ -9,8 +9,6 @@ import Settings
 
 /// People who log in on this board.
 package struct UsersFeature: Feature {
-    static let page = Setting("login.page", preset: true)
-
     let host: Host
     let gateways: GatewayAccounts
     let nearby: Nearby
@@ -27,13 +25,13 @@ package struct UsersFeature: Feature {
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("login") { table in
             table.choice(
-                "flow", &configuration[UserSettings.flow], ["client-credentials", "password"].map { ($0, $0) })
-            table.integer("ask_seconds", &configuration[UserSettings.askSeconds], in: 0...3600)
-            table.flag("page", &configuration[Self.page])
-            table.flag("keep_user_on_error", &configuration[LoginSettings.keepUserOnError])
-            table.integer("poll_delay_seconds", &configuration[PollingSettings.delaySeconds], in: 0...120)
-            table.integer("poll_seconds", &configuration[PollingSettings.seconds], in: 1...60)
-            table.integer("poll_limit", &configuration[PollingSettings.limit], in: 1...120)
+                "flow", &configuration[UserSettings.self].flow, ["client-credentials", "password"].map { ($0, $0) })
+            table.integer("ask_seconds", &configuration[UserSettings.self].askSeconds, in: 0...3600)
+            table.flag("page", &configuration[UserSettings.self].page)
+            table.flag("keep_user_on_error", &configuration[LoginSettings.self].keepUserOnError)
+            table.integer("poll_delay_seconds", &configuration[PollingSettings.self].delaySeconds, in: 0...120)
+            table.integer("poll_seconds", &configuration[PollingSettings.self].seconds, in: 1...60)
+            table.integer("poll_limit", &configuration[PollingSettings.self].limit, in: 1...120)
         }
     }
 

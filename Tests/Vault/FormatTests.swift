@@ -1,0 +1,65 @@
+@_spi(KeyBytes) import Cryptography
+import Foundation
+import Groundwork
+import Testing
+
+@_spi(KeyBytes) @testable import Vault
+
+/// Vaults as released versions have written them, in `Formats`: each has to open in every later version.
+@Suite("Vaults of earlier versions")
+struct FormatTests {
+    private static let formats = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Formats")
+    private static let phrase = "correct horse battery"
+    private static let device = RecordName(scope: "gateway.example:8443/", name: "certificate")
+    private static let publicKey = RecordName(scope: "gateway.example:8443/", name: "public-key")
+    private static let long = String(repeating: "long ", count: 2000)
+
+    let desk = try! Desk()  // Without a temporary directory there is nothing to test.
+    let passphrase = Passphrase(SecretBytes(utf8: phrase), cost: lightCost)
+
+    /// What a vault of this version is filled with, to be kept when a version with another format is released.
+    private func fill() async throws {
+        let vault = try await desk.open()
+        _ = try await vault.add(passphrase)
+        try await vault.commit([
+            .put(token, .token, SecretBytes(utf8: "first")),
+            .put(Self.device, .certificateChain, SecretBytes(utf8: Self.long)),
+        ])
+        try await vault.put(token, "second")
+        let made = try await vault.keys(of: token.scope).make(.p256, label: "device")
+        try await vault.put(Self.publicKey, Hex.encode(made.key.publicKey.spki))
+        await vault.close()
+    }
+
+    @Test(
+        "a vault opens with all its records by each of its keys, and takes changes",
+        arguments: ["0.1.0", "this version"])
+    func opens(version: String) async throws {
+        let kept = Self.formats.appending(path: version)
+        if version == "this version" {
+            try await fill()
+        } else {
+            for name in ["vault.db", "vault.key"] {
+                try desk.write(try Data(contentsOf: kept.appending(path: name)), to: "\(desk.directory)/\(name)")
+            }
+        }
+        for key in [desk.key, passphrase] as [any SlotKey] {
+            let vault = try await desk.open(with: key)
+            #expect(try await vault.faults() == [])
+            #expect(try await vault.text(token) == "second")
+            let certificate = try await vault.record(Self.device)
+            #expect(certificate?.kind == .certificateChain && certificate?.content.exposedText() == Self.long)
+            let keys = try await vault.keys(of: token.scope)
+            let references = try await keys.references()
+            #expect(references.map(\.description) == ["software:device"])
+            let reference = try #require(references.first)
+            let signer = try #require(try await keys.key(reference))
+            #expect(try await vault.text(Self.publicKey) == Hex.encode(signer.publicKey.spki))
+            await vault.close()
+        }
+        let vault = try await desk.open(with: passphrase)
+        try await vault.put(token, "third")
+        await vault.close()
+        #expect(try await desk.open(creating: false).text(token) == "third")
+    }
+}
