@@ -3,7 +3,7 @@ import Groundwork
 import LocalAPI
 import Settings
 
-/// The console: a page for a person at the board, served on loopback while somebody has opened it.
+/// The console: a page for a person at the board, served on loopback while a user has opened it.
 package struct ConsoleFeature: Feature {
     static let enabled = Setting("console.enabled", preset: false)
     static let port = Setting("console.port", preset: 0)
