@@ -418,7 +418,7 @@ def ways(address, folder):
         browser.until("document.getElementById('login-step').hidden && document.activeElement.id === 'by-page'")
         browser.new_tab()
         browser.open(f"{origin}/?state=s&code=c")
-        browser.until("document.getElementById('landing-text').textContent.includes('does not wait')")
+        browser.until("document.getElementById('landing-text').textContent.includes('No other tab')")
         expect(browser.ask("location.search !== ''"), "the address is still there")
 
 
