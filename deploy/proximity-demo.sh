@@ -141,7 +141,7 @@ sleep 1
 lines 'new board ' "$cyan" '' < /run/login.out
 
 step 'The second board has an identity now, and alice is logged in'
-new whoami || fail 'nobody is logged in on the second board'
+new whoami || fail 'no user is logged in on the second board'
 new status
 
 step 'The first board keeps a record of whom it let in'

@@ -73,8 +73,8 @@ final class AutomaticTransport: BluetoothTransport {
     }
 }
 
-/// A service that is stopped once, by whoever is first: later it may have a successor at the same transport, which would
-/// be stopped in its place.
+/// A service that is stopped once, by the first caller: later it may have a successor at the same transport, which
+/// would be stopped in its place.
 private final class ServedOnce: Sendable {
     let peripheral: any Peripheral
     private let isStopped = Mutex(false)

@@ -1,4 +1,4 @@
-/// One central connected to this board, for as long as it is connected.
+/// One central connected to this board, while it is connected.
 public struct CentralID: Sendable, Hashable, CustomStringConvertible {
     public let address: BluetoothAddress
     /// Unique for every connection.

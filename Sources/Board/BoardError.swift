@@ -107,13 +107,13 @@ public enum BoardError: Explained, Equatable {
             Explanation(
                 "board.part-absent", .configuration, "no \(part.rawValue) is named \(names.joined(separator: " or "))",
                 remedy: part == .led
-                    ? "name the LED in the board definition as /sys/class/leds has it"
-                    : "name the device in the board definition as /proc/bus/input/devices has it")
+                    ? "name the LED in the board definition as /sys/class/leds lists it"
+                    : "name the device in the board definition as /proc/bus/input/devices lists it")
         case .partFailed(let part, let name, let reason):
             Explanation(
                 "board.part-failed", .unavailable, "cannot use the \(part.rawValue) \(name): \(reason)",
                 remedy: "let the agent's service use it: install the drop-in "
-                    + "/usr/share/doc/latchkey/latchkey-device-tree.conf, whose first lines say how")
+                    + "/usr/share/doc/latchkey/latchkey-device-tree.conf, whose first lines explain how")
         case .sensorAbsent(let sensor, let place):
             Explanation(
                 "board.sensor-absent", .unavailable, "sensor \(sensor): \(place) was not found",
@@ -130,7 +130,7 @@ public enum BoardError: Explained, Equatable {
                 remedy: "name a channel of the device in the board definition, or remove the sensor")
         case .sensorVanished(let sensor, let path):
             Explanation(
-                "board.sensor-vanished", .unavailable, "sensor \(sensor): \(path) was there before, and is gone",
+                "board.sensor-vanished", .unavailable, "sensor \(sensor): \(path) has disappeared",
                 remedy: "check the wiring and the kernel's log (dmesg)")
         case .sensorUnreadable(let sensor, let path, let reason):
             Explanation(
@@ -158,7 +158,7 @@ public enum BoardError: Explained, Equatable {
                 remedy: "check that gpsd runs (systemctl status gpsd.socket), and location.gpsd in the settings")
         case .noFix(let address):
             Explanation(
-                "board.no-fix", .temporary, "gpsd at \(address) does not know the location at the moment",
+                "board.no-fix", .temporary, "gpsd at \(address) does not know the location at present",
                 remedy: "check the receiver and its view of the sky: gpsmon, or cgps")
 
         case .keypadFailed(let path, let reason):

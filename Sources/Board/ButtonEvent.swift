@@ -11,9 +11,9 @@ public enum ButtonEvent: Sendable, Equatable {
 
 extension ButtonEvent: ReportedEvent {
     public static let meanings = [
-        "button.found-down": "the board's button was held down when the agent began to look",
+        "button.found-down": "the board's button was held down when the agent started to watch it",
         "button.pressed": "the board's button was pressed",
-        "button.released": "the board's button was let go",
+        "button.released": "the board's button was released",
     ]
 
     public static var details: [String: Schema] {

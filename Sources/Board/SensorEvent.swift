@@ -10,12 +10,12 @@ public enum SensorEvent: Sendable, Equatable {
 
 extension SensorEvent: ReportedEvent {
     public static let meanings = [
-        "sensor.failed": "a sensor does not answer, or answers with something else than a number",
-        "sensor.recovered": "a sensor that had failed answers again",
+        "sensor.failed": "a sensor does not respond, or reports something other than a number",
+        "sensor.recovered": "a sensor that had failed responds again",
     ]
 
     public static var details: [String: Schema] {
-        ["sensor": .string("by the board definition")]
+        ["sensor": .string("its name in the board definition")]
     }
 
     public var report: EventReport {

@@ -122,7 +122,7 @@ struct NetlinkAnswer: Equatable {
             case 6:  // RTA_PRIORITY
                 guard let number = content.uint32(), content.isEmpty else { return false }
                 priority = number
-            case 9:  // RTA_MULTIPATH, of which the first hop counts: struct rtnexthop
+            case 9:  // RTA_MULTIPATH, whose first hop counts: struct rtnexthop
                 guard var hop = content.piece(lengthSize: 2, headerSize: 8), hop.skip(2), let number = hop.uint32()
                 else { return false }
                 index = index ?? number

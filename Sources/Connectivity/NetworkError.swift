@@ -17,7 +17,7 @@ public enum NetworkError: Explained, Equatable {
                 gateway: .local(100_402))
         case .notWatched(let reason):
             Explanation(
-                "network.not-watched", .unavailable, "the network is not watched: \(reason)",
+                "network.not-watched", .unavailable, "cannot watch the network: \(reason)",
                 remedy: "allow the service AF_NETLINK (RestrictAddressFamilies), as the shipped unit does",
                 meaning: "everything works, but the agent does not notice at once when the network is back")
         }

@@ -82,7 +82,7 @@ extension CryptographyError {
         case .signatureInvalid(let subject):
             Explanation(
                 "cryptography.signature-invalid", .damaged,
-                "the signature of the \(subject.rawValue) does not hold")
+                "the signature of the \(subject.rawValue) is not valid")
         case .algorithmRefused(let name):
             Explanation(
                 "cryptography.algorithm-refused", .invalidAnswer,
@@ -94,7 +94,7 @@ extension CryptographyError {
                 remedy: "register the board again, so that it gets a certificate for its key")
         case .wrongPassword(let subject):
             Explanation(
-                "cryptography.wrong-password", .permission, "this is not the password of the \(subject.rawValue)")
+                "cryptography.wrong-password", .permission, "wrong password for the \(subject.rawValue)")
         case .noKey(let subject):
             Explanation(
                 "cryptography.no-key", .invalidInput, "there is no private key in the \(subject.rawValue)",

@@ -57,7 +57,7 @@ public struct Directory: Sendable {
             query.filter = .equals(kind.nameAttribute, name)
             let page = try await list(kind, query)
             guard page.total <= 1 else {
-                throw DirectoryError.answerInvalid(kind.reading, reason: "several have the name")
+                throw DirectoryError.answerInvalid(kind.reading, reason: "several have this name")
             }
             guard let found = page.resources.first else { throw Self.unknown(kind, name) }
             return found
@@ -76,7 +76,7 @@ public struct Directory: Sendable {
     public func schema(of kind: Kind) async throws -> JSON {
         let answer = try await json("GET", "/Schemas/" + kind.schema, .readSchema, headers: [:])
         guard answer["id"]?.string == kind.schema, answer["attributes"]?.array != nil else {
-            throw DirectoryError.answerInvalid(.readSchema, reason: "it is not the schema that was asked for")
+            throw DirectoryError.answerInvalid(.readSchema, reason: "it is not the requested schema")
         }
         return answer
     }

@@ -24,7 +24,7 @@ public enum DirectoryError: Explained, Equatable {
                 remedy: #"write it as in: userName sw "a" and active eq true"#, gateway: .local(100_206))
         case .queryInvalid(let reason):
             Explanation(
-                "services.query-invalid", .invalidInput, "this cannot be asked for: \(reason)",
+                "services.query-invalid", .invalidInput, "this cannot be requested: \(reason)",
                 gateway: .local(100_205))
         case .userUnknown(let name):
             Explanation(

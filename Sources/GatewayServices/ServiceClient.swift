@@ -3,7 +3,7 @@ import Gateway
 import Groundwork
 public import HTTPClient
 
-/// A request to a service of the gateway; whoever sends it adds the credentials.
+/// A request to a service of the gateway; its sender adds the credentials.
 public struct ServiceRequest: Sendable, Equatable {
     public var method: String
     /// A path below the gateway with its query, or an absolute URL if the configuration has one.

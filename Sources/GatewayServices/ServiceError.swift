@@ -49,12 +49,12 @@ public enum ServiceError: Explained, Equatable {
                 meaning: "a service of the gateway did not do what it was asked", gateway: reply.numbers)
         case .absent(let operation, let reply):
             Explanation(
-                "services.not-found", .notFound, reply.sentence(operation, "it is not there"),
-                meaning: "a service of the gateway does not have what was named", gateway: reply.numbers)
+                "services.not-found", .notFound, reply.sentence(operation, "it does not exist"),
+                meaning: "a service of the gateway does not have the requested object", gateway: reply.numbers)
         case .conflict(let operation, let reply):
             Explanation(
-                "services.conflict", .conflict, reply.sentence(operation, "it is there already, or was changed"),
-                meaning: "a service of the gateway has something else by that name", gateway: reply.numbers)
+                "services.conflict", .conflict, reply.sentence(operation, "it already exists, or was changed"),
+                meaning: "a service of the gateway already has something with this name", gateway: reply.numbers)
         case .answerInvalid(let operation, let reason):
             Explanation(
                 "services.answer-invalid", .invalidAnswer,
@@ -72,7 +72,7 @@ public enum ServiceError: Explained, Equatable {
         case .appUnknown(let id):
             Explanation(
                 "services.app-unknown", .notFound, "the gateway offers no enterprise application \(id)",
-                remedy: "list those that it offers: latchkey apps list", gateway: .local(140_004))
+                remedy: "list the applications: latchkey apps list", gateway: .local(140_004))
         case .appAddressForeign(let id):
             Explanation(
                 "services.app-address-foreign", .invalidAnswer,
@@ -86,7 +86,7 @@ public enum ServiceError: Explained, Equatable {
         case .appNative(let id, let url):
             Explanation(
                 "services.app-native", .conflict,
-                "the application \(id) is a native one of a phone (\(url)), which a board cannot open",
+                "the application \(id) is a native phone application (\(url)), which a board cannot open",
                 remedy: "open its address on a device that has the application", gateway: .local(140_003))
         case .appsInvalid(let reason):
             Explanation(

@@ -75,15 +75,15 @@ extension HTTPError {
         case .cannotConnectToProxy(let proxy, let host, let reason):
             Explanation(
                 "http.cannot-connect-to-proxy", .unreachable,
-                "cannot connect to the proxy \(proxy), through which the way to \(host) leads: \(reason)",
+                "cannot connect to the proxy \(proxy) for \(host): \(reason)",
                 remedy: ForwardProxy.remedy)
         case .proxyRefused(let proxy, let host, let status):
             Explanation(
                 "http.proxy-refused", .unreachable,
-                "the proxy \(proxy) does not lead to \(host): it answered CONNECT with status \(status)",
+                "the proxy \(proxy) does not connect to \(host): it answered CONNECT with status \(status)",
                 remedy: status == 407
                     ? "write the proxy's user and password into https_proxy of the agent's environment"
-                    : "have its administrator admit this host and port, or name the host in no_proxy")
+                    : "ask its administrator to allow this host and port, or name the host in no_proxy")
         case .tls(let host, let refusal):
             Explanation(
                 "http.server-not-trusted", .unreachable, "\(host) is not trusted: \(refusal)",
@@ -124,7 +124,7 @@ extension HTTPError {
         case .bodyUndecodable(let url):
             Explanation(
                 "http.body-undecodable", .invalidAnswer, "the answer from \(url) is compressed and cannot be decoded",
-                remedy: "nothing was asked for compressed: check the server, and the proxy in front of it")
+                remedy: "no compression was requested: check the server, and the proxy in front of it")
         case .connectionLost(let url, let reason):
             Explanation(
                 "http.connection-lost", .unreachable,

@@ -76,16 +76,16 @@ public enum LocalAPIError: Explained, Equatable {
         case .badTarget(let reason):
             Explanation(
                 "local-api.bad-target", .misuse, "the path or query of the request \(reason)",
-                meaning: "the path or query of the request could be read in two ways, or not at all")
+                meaning: "the path or query of the request is ambiguous or not valid")
         case .unknownParameter(let name, let known):
             Explanation(
                 "local-api.unknown-parameter", .misuse,
-                "this route does not know the query parameter \(name)",
-                remedy: known.isEmpty ? "it takes no parameters" : "it takes: \(known.joined(separator: ", "))")
+                "this route has no query parameter \(name)",
+                remedy: known.isEmpty ? "it accepts no parameters" : "it accepts: \(known.joined(separator: ", "))")
         case .badBody(let reason):
             Explanation(
                 "local-api.bad-body", .misuse, "the body of the request \(reason)",
-                meaning: "the body of the request is not the JSON object that the route takes")
+                meaning: "the body of the request is not the JSON object that the route requires")
         case .badRequest(let member, let fault):
             Explanation(
                 "local-api.bad-request", .misuse, "\(member): \(fault)",
@@ -100,7 +100,7 @@ public enum LocalAPIError: Explained, Equatable {
         case .notAcceptable(let offered):
             Explanation(
                 "local-api.not-acceptable", .notAcceptable,
-                "the request accepts none of the forms in which this stream is offered",
+                "the request accepts none of the formats of this stream",
                 remedy: "accept one of: \(offered.joined(separator: ", "))")
         case .accessDenied(let user, let method, let path, let permission):
             Explanation(
@@ -156,7 +156,8 @@ public enum LocalAPIError: Explained, Equatable {
                 meaning: "another page or program made a request that only the console's page may make")
         case .consoleSessionMissing:
             Explanation(
-                "local-api.console-session-missing", .permission, "this request belongs to no session of the console",
+                "local-api.console-session-missing", .permission,
+                "this request does not belong to a session of the console",
                 remedy: Self.console)
         case .consoleTokenRefused:
             Explanation(

@@ -6,7 +6,7 @@ import Storage
 public enum MessagingError: Explained, Equatable {
     case invalidTopic(String, TopicFault)
     case invalidFilter(String, TopicFault)
-    /// Cannot be part of a topic, and so is nobody's identifier.
+    /// Cannot be part of a topic, and so is no identifier.
     case invalidReceiver(String, TopicFault)
     case invalidContentType(String)
     case payloadTooLarge(bytes: Int, limit: Int)
@@ -123,23 +123,24 @@ public enum MessagingError: Explained, Equatable {
                 remedy: "give the number of a message that was read: latchkey inbox read \(name)")
         case .inboxExists(let name):
             Explanation(
-                "messaging.inbox-exists", .conflict, "there is an inbox \(name) already, with another filter or limits",
+                "messaging.inbox-exists", .conflict,
+                "an inbox \(name) already exists, with a different filter or limits",
                 remedy: "use another name, or remove it first: latchkey inbox remove \(name)")
         case .tooManyInboxes(let limit):
             Explanation(
-                "messaging.too-many-inboxes", .conflict, "\(limit) inboxes were added already",
+                "messaging.too-many-inboxes", .conflict, "\(limit) inboxes have already been added",
                 remedy: "remove one: latchkey inbox")
         case .tooManyFormerInboxes(let limit):
             Explanation(
                 "messaging.too-many-former-inboxes", .conflict,
-                "\(limit) inboxes were removed whose subscriptions the broker has not ended yet",
+                "\(limit) inboxes were removed, but the broker has not ended their subscriptions yet",
                 remedy: "add it when there is a connection to the broker: latchkey status")
         case .inboxUnusable(let error):
             Explanation(
                 "messaging.inbox-unusable", Self.kind(of: error), "the inbox cannot be used: \(error.message)",
                 remedy: error.remedy,
                 meaning:
-                    "messages could not be kept or read; the broker has those that were not kept, and sends them again",
+                    "messages could not be stored or read; the broker keeps those not stored and sends them again",
                 cause: error.code)
         case .credentialsUnavailable(let why):
             Explanation(
@@ -159,7 +160,7 @@ public enum MessagingError: Explained, Equatable {
                 "messaging.tls-refused", .unreachable, "broker \(broker) is not trusted: \(refusal)",
                 remedy: refusal.remedy
                     ?? "check the clock, and that the gateway's configuration has the broker's authority or pin",
-                meaning: "the broker could not prove that it is the expected one", gateway: .connection)
+                meaning: "the broker could not be verified as the expected one", gateway: .connection)
         case .tlsFailed(let broker, let reason):
             Explanation(
                 "messaging.tls-failed", .unreachable, "TLS with broker \(broker) failed: \(reason)",
@@ -193,7 +194,7 @@ public enum MessagingError: Explained, Equatable {
             Explanation(
                 "messaging.greeting-refused", .refused,
                 "broker \(broker) closed \(count) connections in a row before it answered",
-                remedy: "see the broker's log. If it takes no retained messages or wills, set broker.presence to "
+                remedy: "see the broker's log. If it accepts no retained messages or wills, set broker.presence to "
                     + "\"unretained\" or \"off\"; otherwise check that the port is that of MQTT over TLS, the device "
                     + "certificate, and broker.alpn",
                 gateway: .connection)
@@ -206,16 +207,16 @@ public enum MessagingError: Explained, Equatable {
             Explanation(
                 "messaging.not-confirmed", .temporary, "the broker did not confirm the message",
                 remedy: "send it again; it was not accepted, but the broker may have it nevertheless",
-                meaning: "a message in the user's name is kept nowhere: only the broker can take it")
+                meaning: "a message in the user's name is not stored here: only the broker can accept it")
         case .userRequired:
             Explanation(
-                "messaging.user-required", .conflict, "nobody is logged in, so there is no connection of a user",
+                "messaging.user-required", .conflict, "no user is logged in, so there is no connection of a user",
                 remedy: "log in: latchkey login", gateway: GatewayNumbers(.messaging, 530_004))
         case .userUnusable(let name):
             Explanation(
                 "messaging.user-unusable", .conflict,
                 name.map { "\"\($0)\" cannot be a user at the broker: it would not be one level of a topic" }
-                    ?? "the gateway has not told the user's name, without which there are no topics",
+                    ?? "the gateway has not given the user's name, which the topics require",
                 remedy: "log in as a user whose name has no slash, + or #",
                 gateway: GatewayNumbers(.messaging, 530_003))
         case .userConnectionOff:

@@ -68,7 +68,7 @@ public enum OAuthAccountError: Explained, Equatable {
             Explanation(
                 "oauth.issuer-wrong", .refused,
                 "the answer is from another server than \(expected): "
-                    + (found.map { "it calls itself \(DisplayText.oneLine($0, limit: 512))" }
+                    + (found.map { "it identifies itself as \(DisplayText.oneLine($0, limit: 512))" }
                         ?? "it does not say which"),
                 remedy: Self.remedy(issuer: expected, found: found))
         case .endpointsUnusable(let endpoints):
@@ -76,12 +76,12 @@ public enum OAuthAccountError: Explained, Equatable {
                 "oauth.endpoints-unusable", .refused,
                 "the server names addresses that are not https: \(endpoints.joined(separator: ", "))",
                 remedy:
-                    "let its administrator set its public address, which servers behind a proxy do not know; or name "
-                    + "each endpoint as others reach it: --endpoint NAME=https://…")
+                    "ask its administrator to set its public address, unknown to a server behind a proxy; or name "
+                    + "each endpoint by its public address: --endpoint NAME=https://…")
         case .redirected(let endpoint):
             Explanation(
                 "oauth.redirected", .refused, "the \(endpoint) sends this board to another address",
-                remedy: "compare the server's address with its documentation; what is secret is sent nowhere else")
+                remedy: "compare the server's address with its documentation; secrets are not sent elsewhere")
         case .answerInvalid(let endpoint, let reason):
             Explanation(
                 "oauth.answer-invalid", .invalidAnswer, "the answer of the \(endpoint) cannot be used: \(reason)")
@@ -94,34 +94,34 @@ public enum OAuthAccountError: Explained, Equatable {
         case .noAnswer(let endpoint, let status):
             Explanation(
                 "oauth.no-answer", .unreachable, "the \(endpoint) answered with status \(status) and no reason",
-                remedy: "try again; if it persists, check the server and what is in front of it")
+                remedy: "try again; if it persists, check the server and any proxy in front of it")
         case .notYet(let endpoint, let time):
             Explanation(
                 "oauth.not-yet", .temporary,
-                "the \(endpoint) wants no request before \(time.formatted(.iso8601)), and gets none",
+                "the \(endpoint) accepts no request before \(time.formatted(.iso8601)), so none is sent",
                 remedy: "try again then; if it persists, ask the server's administrator how often it may be asked")
         case .endpointMissing(let endpoint):
             Explanation(
                 "oauth.endpoint-missing", .conflict, "the server has no \(endpoint)",
-                remedy: "if it has one that it does not announce, name it when the account is made")
+                remedy: "if it has one that it does not announce, name it when you make the account")
         case .loginRequired(let account):
             Explanation(
                 "oauth.login-required", .unconfigured,
-                "the account \(account) has no token for this, and nobody is asked",
+                "the account \(account) has no token for this, and no user is asked",
                 remedy: "log in: latchkey login --account \(account)")
         case .nobodyLoggedIn(let account):
-            Explanation("oauth.nobody-logged-in", .conflict, "nobody is logged in at the account \(account)")
+            Explanation("oauth.nobody-logged-in", .conflict, "no user is logged in at the account \(account)")
         case .refreshRefused(let account, let error, let text, let isAfterLostAnswer):
             Explanation(
                 "oauth.refresh-refused", .unconfigured,
-                "the server does not renew the token of the account \(account) any more: "
+                "the server no longer renews the token of the account \(account): "
                     + "\(error)\(text.map { " (\($0))" } ?? "")"
                     + (isAfterLostAnswer ? ", after an answer to an earlier renewal was lost" : ""),
                 remedy: "log in again: latchkey login --account \(account)")
         case .wrongGrant(let account, let grant):
             Explanation(
                 "oauth.wrong-grant", .conflict, "the account \(account) logs in by \(grant)",
-                remedy: "log in as it does: latchkey login --account \(account)")
+                remedy: "log in with this grant: latchkey login --account \(account)")
         case .browserAnswerInvalid(let reason):
             Explanation(
                 "oauth.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
@@ -147,7 +147,8 @@ public enum OAuthAccountError: Explained, Equatable {
                 "oauth.no-such-log-in", .notFound, "no such login is in progress", remedy: "begin again")
         case .deviceCodeExpired:
             Explanation(
-                "oauth.device-code-expired", .cancelled, "nobody agreed before the code expired", remedy: "begin again")
+                "oauth.device-code-expired", .cancelled, "the code expired before the user agreed",
+                remedy: "begin again")
         case .deviceDenied:
             Explanation("oauth.device-denied", .denied, "the user did not agree", remedy: "begin again")
         case .hostNotAllowed(let host):
@@ -165,10 +166,10 @@ public enum OAuthAccountError: Explained, Equatable {
     private static func remedy(issuer expected: String, found: String?) -> String {
         guard let found else { return "begin again; if it persists, the connection may be intercepted" }
         if found == expected + "/" || found + "/" == expected {
-            return "if that is the server that is meant, give the issuer as it writes it: --issuer \(found)"
+            return "if this is the intended server, give the issuer as it writes it: --issuer \(found)"
         }
         if found.contains("{") {
-            return "the server has many tenants: give the issuer of one, with its id in place of what is in braces"
+            return "the server has many tenants: give the issuer of one, with its id in place of the text in braces"
         }
         return "check the issuer, letter by letter; if it is right, the connection may be intercepted"
     }
@@ -199,7 +200,7 @@ extension IDTokenFault {
         case .malformed: return "it is not a signed token"
         case .algorithmUnsupported(let name): return "it is signed with \(name)"
         case .signatureInvalid: return "no published key has signed it"
-        case .expired: return "it has ended"
+        case .expired: return "it has expired"
         case .claimRefused(let claim):
             guard let wanted = expected[claim] else { return "its \(claim) is not as required" }
             let found = JWS.claims(of: token)?[claim].map { DisplayText.oneLine($0.string ?? $0.text, limit: 256) }

@@ -99,7 +99,7 @@ public actor OAuthAccounts {
             killPoint("oauth-account-answered")
             try await vault.commit([AccountRecords.change(server, of: name), AccountRecords.addition(of: name)])
         } catch {
-            // A client that nobody uses is not left behind; why there is no account matters more.
+            // An unused client is not left behind; why there is no account matters more.
             try? await OAuthAccount.deregister(server, by: client)
             throw error
         }

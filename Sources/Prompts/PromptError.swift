@@ -28,10 +28,11 @@ public enum PromptError: Explained, Equatable {
                 "prompt.already-answered", .conflict, "prompt \(id) was answered, and the answer is being checked",
                 remedy: "wait; it is asked again if the answer is wrong")
         case .forAnotherUser(let id):
-            Explanation("prompt.for-another-user", .permission, "another user has to answer prompt \(id)")
+            Explanation("prompt.for-another-user", .permission, "another user must answer prompt \(id)")
         case .wrongForm(let id, let kind):
             Explanation(
-                "prompt.wrong-form", .invalidInput, "prompt \(id) is answered otherwise", remedy: kind.form.remedy)
+                "prompt.wrong-form", .invalidInput, "prompt \(id) requires a different kind of answer",
+                remedy: kind.form.remedy)
         case .noSuchChoice(let id):
             Explanation(
                 "prompt.no-such-choice", .invalidInput, "prompt \(id) does not offer this choice", remedy: Self.list)
@@ -49,7 +50,7 @@ public enum PromptError: Explained, Equatable {
                 gateway: kind == .logIn ? .local(130_005) : nil)
         case .timedOut(let kind):
             Explanation(
-                "prompt.timed-out", .denied, "nobody answered the prompt for \(kind.noun) in time",
+                "prompt.timed-out", .denied, "the prompt for \(kind.noun) was not answered in time",
                 remedy: "try again, and answer at the terminal or with latchkey prompts")
         }
     }
@@ -68,7 +69,7 @@ public enum PromptError: Explained, Equatable {
 extension PromptQuestion.Kind.Form {
     fileprivate var remedy: String {
         switch self {
-        case .text: "give a text"
+        case .text: "give text"
         case .choice: "give one of the choices: latchkey prompts answer ID --choice CHOICE"
         case .consent: "grant or refuse: latchkey prompts answer ID --grant"
         case .logIn: "give a user name and a password, or a code: latchkey prompts answer ID --user NAME"

@@ -28,11 +28,11 @@ public enum PromptEvent: ReportedEvent, Equatable {
     }
 
     public static let meanings = [
-        "prompt.answered": "a prompt was answered; the event says by whom, and never with what",
+        "prompt.answered": "a prompt was answered; the event says by whom, but never contains the answer",
         "prompt.asked": "a prompt waits for an answer, the first or one after a wrong answer: latchkey prompts",
-        "prompt.expired": "nobody answered a prompt in time",
+        "prompt.expired": "a prompt was not answered in time",
         "prompt.refused": "a person or a program refused to answer a prompt",
-        "prompt.withdrawn": "a prompt no longer needs an answer, because its asker has gone",
+        "prompt.withdrawn": "a prompt no longer needs an answer, because the program that asked has ended",
     ]
 
     public static var details: [String: Schema] {
@@ -48,7 +48,7 @@ public enum PromptEvent: ReportedEvent, Equatable {
             EventReport("prompt.answered", .routine, "answered (\(answerer)): \(text)", fields.by(answerer))
         case .refused(_, let answerer):
             EventReport("prompt.refused", .routine, "refused (\(answerer)): \(text)", fields.by(answerer))
-        case .expired: EventReport("prompt.expired", .routine, "nobody answered in time: \(text)", fields)
+        case .expired: EventReport("prompt.expired", .routine, "not answered in time: \(text)", fields)
         case .withdrawn: EventReport("prompt.withdrawn", .routine, "no longer asked: \(text)", fields)
         }
     }

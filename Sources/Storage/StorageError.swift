@@ -10,7 +10,7 @@ public enum StorageError: Explained, Equatable {
     case missing(path: String)
     /// Users other than the owner may read or write the file; `mode` is its permission bits.
     case permissionsTooOpen(path: String, mode: UInt32)
-    /// A newer program wrote the file. It is left as it is.
+    /// A newer program wrote the file. It is left unchanged.
     case newerVersion(path: String, found: Int, supported: Int)
     /// Pages of the file contradict each other, or the file is truncated.
     case damaged(path: String, detail: String)

@@ -21,7 +21,7 @@ extension VaultError {
         case .permissionsTooOpen(let path, let mode):
             Explanation(
                 "vault.permissions-too-open", .configuration,
-                "\(path) is open to others than its owner (mode \(String(mode, radix: 8)))",
+                "\(path) is accessible to users other than its owner (mode \(String(mode, radix: 8)))",
                 remedy: "run: chmod 600 \(path)")
         case .manifestDamaged(let path):
             Explanation(
@@ -31,7 +31,7 @@ extension VaultError {
             Explanation(
                 "vault.manifest-rolled-back", .damaged,
                 "vault \(path) was replaced by an older copy while in use",
-                remedy: "find out who replaced the file; restart the agent to go on with the older copy")
+                remedy: "find out who replaced the file; restart the agent to use the older copy")
         case .closed(let path): Explanation("vault.closed", .temporary, "vault \(path) is closed")
         case .locked(let path):
             Explanation(
@@ -40,7 +40,7 @@ extension VaultError {
         case .otherBoard(_, let known, let found):
             Explanation(
                 "vault.other-board", .conflict,
-                "the identity is that of another board: of serial number \(known), and this board has \(found)",
+                "the identity belongs to another board, with serial number \(known); this board's is \(found)",
                 remedy: "if this board takes the other one's place: latchkey identity adopt; if its card is a copy: "
                     + "latchkey identity discard, then enroll it",
                 meaning: "the state directory came from another board, with the card or a copy of it; two boards with "
@@ -52,7 +52,7 @@ extension VaultError {
                     ? "cannot open vault \(path): no key was offered"
                     : "cannot open vault \(path): no slot opens with \(tried.map(\.rawValue).joined(separator: ", "))",
                 remedy: "check that the credential, passphrase or key file is the one this vault was sealed with",
-                meaning: "none of the keys that were offered fits a slot of the vault")
+                meaning: "none of the given keys fits a slot of the vault")
         case .slotDamaged(let path, let id, let kind):
             Explanation(
                 "vault.slot-damaged", .damaged, "slot \(id) (\(kind)) of vault \(path) is damaged",
@@ -61,12 +61,12 @@ extension VaultError {
             Explanation(
                 "vault.slot-parameters-refused", .damaged,
                 "a \(kind) slot asks for more memory or time than is allowed",
-                remedy: "restore a copy of the vault; somebody has changed this one")
+                remedy: "restore a copy of the vault; this one has been changed")
         case .slotUnknown(let path, let id):
             Explanation("vault.slot-unknown", .notFound, "vault \(path) has no slot \(id)")
         case .lastSlot(let path, let id):
             Explanation(
-                "vault.last-slot", .conflict, "slot \(id) is the last that opens vault \(path)",
+                "vault.last-slot", .conflict, "slot \(id) is the last one that opens vault \(path)",
                 remedy: "add another slot first")
         case .tooManySlots(let path, let limit):
             Explanation(
@@ -117,7 +117,7 @@ extension VaultError {
         case .recordDisplaced(let name):
             Explanation(
                 "vault.record-displaced", .damaged,
-                "in the place of record \(name) lies something sealed for another place", remedy: Self.restoreOrReset)
+                "record \(name) was replaced by something sealed for another place", remedy: Self.restoreOrReset)
         case .recordRolledBack(let name):
             Explanation(
                 "vault.record-rolled-back", .damaged, "an earlier state of record \(name) was put back",
@@ -132,7 +132,7 @@ extension VaultError {
         case .keyInvalid(let name):
             Explanation(
                 "vault.key-invalid", .damaged, "record \(name) is not a private key", remedy: Self.restoreOrReset)
-        case .keyExists(let name): Explanation("vault.key-exists", .internal, "there is a key \(name) already")
+        case .keyExists(let name): Explanation("vault.key-exists", .internal, "a key \(name) already exists")
         case .nameNotAllowed(let name, let kind):
             Explanation(
                 "vault.name-not-allowed", .internal,

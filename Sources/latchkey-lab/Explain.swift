@@ -6,7 +6,7 @@ import Groundwork
 /// Explains the lab's own error codes; those of the agent are explained by `latchkey explain`.
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say what an error code of the lab means, and what to do.",
+        abstract: "Explain an error code of the lab, and what to do.",
         discussion: """
             Takes the codes that begin with lab. and needs no running lab. latchkey explain knows all others.
 

@@ -6,7 +6,7 @@ struct OneTimePasswordsCommand: AsyncParsableCommand {
         commandName: "otp",
         abstract: "Show the one-time passwords that were sent, or where they are demanded.",
         discussion: """
-            The lab sends them to nobody: whoever runs it plays the mail and the telephone.
+            The lab does not deliver them: read them here in place of the mail and the telephone.
 
               $ latchkey-lab otp demand L1      # from now on at /lab/hello
               $ latchkey-lab otp                # what was sent
@@ -41,7 +41,7 @@ struct OneTimePasswordsCommand: AsyncParsableCommand {
         @Option(help: "EMAIL, SMS or QRCODE; may be repeated.")
         var channel: [String] = []
 
-        @Option(help: "How long a password is good for, in seconds.")
+        @Option(help: "How long a password is valid, in seconds.")
         var life: Int?
 
         @Option(help: "How many wrong ones bar the user.")

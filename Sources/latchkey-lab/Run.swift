@@ -45,10 +45,10 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Prefix of all paths and topics.")
     var prefix = ""
 
-    @Option(help: "Where browsers are led after a login; http://127.0.0.1/… without a port takes any.")
+    @Option(help: "Where browsers are sent after a login; http://127.0.0.1/… without a port takes any.")
     var redirectURI = MasterClient.agent.redirectURI
 
-    @Option(help: "What the list of providers says is to be used: all, enterprise, or the name of one.")
+    @Option(help: "Which providers the list offers: all, enterprise, or the name of one.")
     var identityProvider = "all"
 
     @Option(help: "Algorithm of id_tokens: HS256 or RS256.")
@@ -60,10 +60,10 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Answer the client credentials grant with a refresh token and an id_token.")
     var sessionsForClients = false
 
-    @Flag(help: "Let boards say where they are (location_enabled).")
+    @Flag(help: "Let boards send their location (location_enabled).")
     var location = false
 
-    @Flag(help: "Let boards say their telephone number (msisdn_enabled).")
+    @Flag(help: "Let boards send their telephone number (msisdn_enabled).")
     var msisdn = false
 
     @OptionGroup(title: "Lifetimes, in seconds")

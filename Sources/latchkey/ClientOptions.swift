@@ -29,7 +29,7 @@ struct ClientOptions: ParsableArguments {
     /// Where the daemon is asked.
     var socketPath: String { socket ?? Environment["LATCHKEY_SOCKET"] ?? AgentConfiguration.defaultSocketPath }
 
-    /// Prints the daemon's answer: as it is with `--json`, else as text from `describe`.
+    /// Prints the daemon's answer: unchanged with `--json`, else as text from `describe`.
     func show(_ answer: JSON, _ describe: (JSON) -> String) {
         if json { Terminal.json(answer) } else { Terminal.line(describe(answer)) }
     }

@@ -81,7 +81,7 @@ struct Latchkey: AsyncParsableCommand {
     /// - Throws: ``UsageError/notText(argument:)``
     private static func requireText() throws(UsageError) {
         for (index, argument) in CommandLine.arguments.enumerated() where argument.contains("\u{FFFD}") {
-            // Given as it is, or put there for bytes that are not text.
+            // Given this way, or put there for bytes that are not text.
             guard let bytes = CommandLine.unsafeArgv[index], String(validatingCString: bytes) != nil else {
                 throw .notText(argument: index)
             }

@@ -30,12 +30,12 @@ enum UsageError: Explained, Equatable {
                 meaning: "the command was not used correctly")
         case .unconfirmed(let consequence):
             Explanation(
-                "usage.unconfirmed", .misuse, "\(consequence), and there is no terminal to confirm it at",
+                "usage.unconfirmed", .misuse, "\(consequence), and there is no terminal to confirm it on",
                 remedy: "add --yes to do it without being asked")
         case .notText(let argument):
             Explanation(
                 "usage.not-text", .misuse, "argument \(argument) is not UTF-8",
-                remedy: "give a payload that is not text by standard input")
+                remedy: "give a payload that is not text on standard input")
         }
     }
 

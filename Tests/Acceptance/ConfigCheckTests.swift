@@ -8,7 +8,7 @@ struct ConfigCheckTests {
     @Test(
         "latchkey config check finds what run refuses, and with --syntax-only checks only the file",
         arguments: [
-            ("[api]\noperate = [\"nobody-of-this-name\"]", "this machine does not know nobody-of-this-name"),
+            ("[api]\noperate = [\"nobody-of-this-name\"]", "nobody-of-this-name does not exist"),
             ("[bluetooth]\nadapter = \"hci99\"\n[api]", "there is no Bluetooth adapter hci99"),
         ])
     func machine(settings: String, fault: String) async throws {

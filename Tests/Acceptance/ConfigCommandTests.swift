@@ -69,7 +69,7 @@ struct ConfigCommandTests {
         arguments: [
             (["set", "broker.port", "99999"], 65, "broker.port: is 99999; write a whole number"),
             (["set", "broker.prot", "1"], 65, "did you mean: broker.port"),
-            (["set", "api.operate", "nobody-of-this-name"], 65, "does not know nobody-of-this-name"),
+            (["set", "api.operate", "nobody-of-this-name"], 65, "nobody-of-this-name does not exist"),
             (["get", "broker.prot"], 65, "there is no setting broker.prot"), (["set", "broker.port"], 64, "--default"),
             (["set", "broker", "x"], 65, "name one of them: broker."),
             (["set", "hosts", "x"], 65, "latchkey config add NAME KEY=VALUE"),

@@ -141,7 +141,7 @@ struct ConsoleTests {
             #expect(try servers(of: board) == 2)
             #expect(try await board.ask("console", "--end")["ended"] as? Int == 1)
             while try servers(of: board) == 2, !Task.isCancelled { await Task.yield() }
-            #expect(try await board.latchkey("console", "--list").output == "nobody has opened the console\n")
+            #expect(try await board.latchkey("console", "--list").output == "no console sessions\n")
         }
     }
 

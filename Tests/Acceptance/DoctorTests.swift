@@ -29,7 +29,7 @@ struct DoctorWithoutDaemonTests {
 
         found = try await examine(board, settings: "[api]\noperate = [\"nobody-of-this-name\"]\n")
         #expect(
-            (found.checks["settings"]?["message"] as? String)?.contains("does not know nobody-of-this-name") == true)
+            (found.checks["settings"]?["message"] as? String)?.contains("nobody-of-this-name does not exist") == true)
         #expect((found.checks["settings"]?["remedy"] as? String)?.contains("latchkey config check") == true)
         try await board.tearDown()
     }
@@ -46,7 +46,7 @@ struct DoctorWithoutDaemonTests {
         for name in ["libraries", "settings", "state-directory", "storage", "clock", "vault", "board", "dns"] {
             #expect(found.checks[name]?["verdict"] as? String == "pass", "\(name): \(found.checks)")
         }
-        #expect((found.checks["daemon"]?["message"] as? String)?.contains("an agent that was killed has left") == true)
+        #expect((found.checks["daemon"]?["message"] as? String)?.contains("left by an agent that was killed") == true)
         #expect((found.checks["vault"]?["message"] as? String)?.contains("development-file") == true)
         #expect(try contents(of: board.state) == files)
 

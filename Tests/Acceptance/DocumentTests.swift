@@ -93,7 +93,7 @@ struct DocumentTests {
             // What the document does not say has to be found: otherwise the check would prove nothing.
             for (original, broken) in [
                 (#""uptime":{"#, #""upTime":{"#),
-                (#""depth":{"description":"messages that wait","type":"integer"}"#, #""depth":{"type":"string"}"#),
+                (#""depth":{"description":"waiting messages","type":"integer"}"#, #""depth":{"type":"string"}"#),
                 (#""latchkey":{"description""#, #""latchkey":{"pattern":"^7","description""#),
                 (#""202":{"#, #""201":{"#),
             ] {

@@ -20,7 +20,7 @@ struct ExplainTests {
         let result = try await explain("vault.no-slot-opens")
         #expect(result.status == 0 && result.errors.isEmpty)
         for part in [
-            "vault.no-slot-opens  error of this program", "none of the keys that were offered fits",
+            "vault.no-slot-opens  error of this program", "none of the given keys fits",
             "cannot open vault PATH",
             "check that the credential, passphrase or key file", "configuration: ", "exit status  78",
             "HTTP status  500",

@@ -147,7 +147,7 @@ struct InboxTests {
             let reset = try await board.latchkey("reset", "--yes").output
             #expect(
                 reset == "local identity removed; deleted 2 messages of the outbox that the broker did not have and "
-                    + "1 message of inboxes that nobody had acknowledged\n", "\(reset)")
+                    + "1 message of inboxes that were not acknowledged\n", "\(reset)")
             try await lab.startBroker()
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }

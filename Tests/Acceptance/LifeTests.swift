@@ -93,7 +93,7 @@ struct LifeTests {
             lab.resetCounts()
 
             board.launcher = Self.on(serialNumber: "200000002")
-            _ = try await board.launch().errors.line(containing: "waiting: the identity is that of another board")
+            _ = try await board.launch().errors.line(containing: "waiting: the identity belongs to another board")
             let status = try await board.latchkey("status", "--json")
             #expect(status.output.contains("vault.other-board"))
             #expect(try await board.latchkey("doctor").output.contains("latchkey identity adopt"))

@@ -207,7 +207,7 @@ struct LogInTests {
             let silent = try board.follow(
                 "authorize", "\(lab.baseURL)/auth/device/authorization/fedcba9876543210fedcba9876543210")
             #expect(try await silent.ended() != 0)
-            #expect(silent.errors.text.contains("nobody answered in time"))
+            #expect(silent.errors.text.contains("the question was not answered in time"))
         }
     }
 

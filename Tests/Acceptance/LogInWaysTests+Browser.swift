@@ -14,7 +14,7 @@ extension LogInWaysTests {
     func chromium(way: String) async throws {
         try await withRegisteredBoard { _, board, _ in
             let logIn = try board.follow("login", way)
-            _ = try await logIn.errors.line(containing: "A browser of this machine ends it")
+            _ = try await logIn.errors.line(containing: "A browser of this machine completes")
             let line = try await logIn.errors.line(containing: "https://")
             let address = line.trimmingCharacters(in: .whitespaces)
             let person = try await Program(url: URL(filePath: "/usr/bin/python3"))

@@ -66,7 +66,7 @@ struct MainJobTests {
             // What is wrong is named, and nothing of the request is taken.
             for (name, unit, fault) in [
                 ("Well", "m", "1 to 64 of"), ("system.memory-available", "B", "is a sensor of the board's definition"),
-                ("well.level", "furlong", "is none of Cel"),
+                ("well.level", "furlong", "is not one of Cel"),
             ] {
                 let refused = try await report(name, "1", "--unit", unit)
                 #expect(refused.status == 64)

@@ -84,7 +84,7 @@ struct OAuthServerTests {
             let none = try await board.latchkey("token", "--account", "cloud", "--json")
             #expect(none.errors.contains("oauth.login-required") && none.status == 78, "\(none)")
             let waiting = try await board.latchkey("accounts", "list").output
-            #expect(waiting.contains("cloud  \(server.issuer), device_code, nobody is logged in"), "\(waiting)")
+            #expect(waiting.contains("cloud  \(server.issuer), device_code, no user is logged in"), "\(waiting)")
 
             let login = try board.follow("login", "--account", "cloud")
             let line = try await login.output.line(containing: "device-code")
@@ -110,7 +110,7 @@ struct OAuthServerTests {
             #expect(try await token("cloud", of: board) == first)
             #expect(try await board.latchkey("logout", "--account", "cloud").status == 0)
             let again = try await board.latchkey("logout", "--account", "cloud")
-            #expect(again.status != 0 && again.errors.contains("nobody is logged in at the account cloud"))
+            #expect(again.status != 0 && again.errors.contains("no user is logged in at the account cloud"))
             #expect(try await board.latchkey("whoami", "--account", "cloud").status == 1)
             _ = try await board.ask("accounts", "remove", "cloud")
             #expect((try await board.ask("accounts", "list")["accounts"] as? [Any])?.isEmpty == true)

@@ -97,7 +97,7 @@ struct ProxyTests {
                 "sensors: games (uid 5), as board, gateway /lab/hello, /lab/file/*, in the settings, used 2 times"
             #expect(shown.first.map(String.init) == line)
             let refused = try await board.latchkey("grants", "revoke", "sensors")
-            #expect(refused.status != 0 && refused.errors.contains("the grant sensors is in the settings"))
+            #expect(refused.status != 0 && refused.errors.contains("the grant sensors comes from the settings"))
             let records = try #require(try await board.ask("grants", "log")["records"] as? [[String: Any]])
             #expect(try await board.latchkey("grants", "log").output.contains(": games (uid 5), "))
             func count(_ outcome: String, _ uid: Int) -> Int {

@@ -117,7 +117,7 @@ struct SessionLockTests {
             #expect(try await refusal(board, ["unlock"], input: "1111\n")["code"] as? String == "lock.passcode-wrong")
             #expect(
                 try await refusal(board, ["unlock"], input: "1111\n")["code"] as? String == "lock.attempts-used-up")
-            #expect(try await board.latchkey("whoami").output.contains("nobody is logged in"))
+            #expect(try await board.latchkey("whoami").output.contains("no user is logged in"))
             try await logIn(board, as: "alice")
             try await lock(board)
             #expect(try await board.latchkey("lock", "--remove").status == 0)
@@ -189,7 +189,7 @@ struct SessionLockTests {
             let error = try await refusal(board, ["unlock"], input: "2580\n")
             #expect(error["code"] as? String == "lock.session-ended")
             #expect(value(error, "gateway", "number") as? Int == 130_102)
-            #expect(try await board.latchkey("whoami").output.contains("nobody is logged in"))
+            #expect(try await board.latchkey("whoami").output.contains("no user is logged in"))
             try await board.stop()
             try FileManager.default.removeItem(atPath: clock)
             try await board.start()

@@ -44,7 +44,7 @@ struct VaultTests {
             #expect(try await slots(board) == ["1 development-file", "2 systemd-credential, in use"])
             let inUse = try await board.latchkey("vault", "remove", "2")
             #expect(inUse.status != 0)
-            #expect(inUse.errors.contains("the vault was opened by slot 2"))
+            #expect(inUse.errors.contains("slot 2 opened the vault"))
             try await board.ask("vault", "remove", "1")
             try FileManager.default.removeItem(at: board.state.appending(path: "vault.key"))
 
@@ -79,7 +79,7 @@ struct VaultTests {
             (["add", "--kind", "systemd-credential"], "short", "the credential has 5 bytes"),
             (["rewrap", "7", "--kind", "passphrase"], "sixteen letters!", "has no slot 7"),
             (["remove", "7"], "", "has no slot 7"),
-            (["remove", "1"], "", "the vault was opened by slot 1"),
+            (["remove", "1"], "", "slot 1 opened the vault"),
         ])
     func refused(arguments: [String], input: String, says: String) async throws {
         let board = try TestBoard()

@@ -189,7 +189,7 @@ def people(address):
 
         # Out, and in again from the page itself.
         browser.do("[...document.querySelectorAll('#sessions button')].find(b => b.textContent === 'Log out').click()")
-        browser.until("document.getElementById('sessions').innerText.includes('Nobody is logged in')")
+        browser.until("document.getElementById('sessions').innerText.includes('No user is logged in')")
         browser.do("document.querySelector('#login input').focus()")
         browser.type("alice")
         browser.press(ENTER)
@@ -266,7 +266,7 @@ def use(browser, identifier):
 
 def log_out(browser):
     browser.do("[...document.querySelectorAll('#sessions button')].find(b => b.textContent === 'Log out').click()")
-    browser.until("document.getElementById('sessions').innerText.includes('Nobody is logged in')")
+    browser.until("document.getElementById('sessions').innerText.includes('No user is logged in')")
 
 
 def logged_in(browser, user):
@@ -418,7 +418,7 @@ def ways(address, folder):
         browser.until("document.getElementById('login-step').hidden && document.activeElement.id === 'by-page'")
         browser.new_tab()
         browser.open(f"{origin}/?state=s&code=c")
-        browser.until("document.getElementById('landing-text').textContent.includes('does not wait')")
+        browser.until("document.getElementById('landing-text').textContent.includes('No other tab')")
         expect(browser.ask("location.search !== ''"), "the address is still there")
 
 
@@ -524,7 +524,7 @@ def kinds(browser):
     browser.do(f"const li = {item}; li.querySelectorAll('input')[1].click(); li.querySelector('form').requestSubmit()",
                905)
     browser.do(f"[...({item}).querySelectorAll('button')].find(b => b.textContent === 'Refuse').click()", 906)
-    for number, text in [(907, "Another user has to answer."), (908, "The answer is being checked.")]:
+    for number, text in [(907, "Another user must answer."), (908, "The answer is being checked.")]:
         shown = browser.ask(f"(li => [li.innerText, li.querySelector('form')])({item})", number)
         expect(text in shown[0] and shown[1] is None, f"{number} is not to be answered: {shown}")
     sent = browser.until("sent.length === 6 && sent")

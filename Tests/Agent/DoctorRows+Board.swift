@@ -15,7 +15,7 @@ extension Row {
     static let ofBoard: [Row] = [
         Row(SensorsCheck(), "pass", "all 4 respond") { $0.board.sensorCount = 4 },
         Row(SensorsCheck(), "pass", "names none") { $0.board.sensorCount = 0 },
-        Row(SensorsCheck(), "pass", "3 of 4 respond; the rest is optional") {
+        Row(SensorsCheck(), "pass", "3 of 4 respond; the others are optional") {
             $0.board.sensorCount = 4
             $0.board.absentSensorCount = 1
         },
@@ -77,13 +77,13 @@ extension Row {
             $0.nearby.hasButton = true
             $0.nearby.buttonFault = .stuck
         },
-        Row(ConsentCheck(), "warn", "it is not there") {
+        Row(ConsentCheck(), "warn", "it is missing") {
             $0.nearby.hasButton = true
             $0.nearby.buttonFault = .missing
         },
         Row(ConsentCheck(), "pass", "latchkey consent") { _ in },
         Row(ConsentCheck(), "warn", "no button") { $0.nearby.sharing = .always },
-        Row(ConsentCheck(), "fail", "has none") { $0.nearby.sharing = .button },
+        Row(ConsentCheck(), "fail", "but has no button") { $0.nearby.sharing = .button },
 
         Row(MetricsListenerCheck(), "skip", "no address") { _ in },
         Row(MetricsListenerCheck(), "skip", "once the agent has started") {

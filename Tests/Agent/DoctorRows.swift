@@ -41,7 +41,7 @@ extension Row {
     /// The checks of what the agent stores, of its accounts and of the way to their servers.
     static let ofAccounts: [Row] = [
         Row(ClockCheck(), "pass", "plausible") { _ in },
-        Row(ClockCheck(), "fail", "cannot be right") { $0.clockIsPlausible = false },
+        Row(ClockCheck(), "fail", "the clock is wrong") { $0.clockIsPlausible = false },
 
         Row(DefaultDocumentCheck(), "skip", "name none") { _ in },
         Row(DefaultDocumentCheck(), "pass", "https://gw.example:8443, in use") {
@@ -53,8 +53,8 @@ extension Row {
         Row(DefaultDocumentCheck(), "fail", "no configuration at /d") {
             $0.found[DefaultDocumentCheck.name] = ["message": "no configuration at /d"]
         },
-        Row(FirstBootCheck(), "skip", "no enrollment waits") { _ in },
-        Row(FirstBootCheck(), "pass", "in PATH was taken") {
+        Row(FirstBootCheck(), "skip", "no enrollment is waiting") { _ in },
+        Row(FirstBootCheck(), "pass", "in PATH was used") {
             $0.found[FirstBootCheck.name] = ["state": "taken", "place": "PATH"]
         },
         Row(FirstBootCheck(), "warn", "QR code") {
@@ -71,14 +71,14 @@ extension Row {
         Row(FirstBootCheck(), "fail", "used before") {
             $0.found[FirstBootCheck.name] = ["state": "refused", "place": "PATH", "error": ["message": "used before"]]
         },
-        Row(WeakSettingsCheck(), "pass", "everything that can be verified is") { _ in },
+        Row(WeakSettingsCheck(), "pass", "everything that can be verified is verified") { _ in },
         Row(WeakSettingsCheck(), "warn", "gateway.verify_id_tokens is false") {
             var settings = AgentConfiguration()
             settings[GatewaySettings.self].verifiesIDTokens = false
             $0.found[WeakSettingsCheck.name] = .array(settings.weakSettings.map(JSON.string))
         },
-        Row(GatewayCheck(), "warn", "the gateway part is stopped") { $0.found[GatewayCheck.stopped] = true },
-        Row(BrokerCheck(), "skip", "the gateway part is stopped") {
+        Row(GatewayCheck(), "warn", "the gateway connection is stopped") { $0.found[GatewayCheck.stopped] = true },
+        Row(BrokerCheck(), "skip", "the gateway connection is stopped") {
             $0.messages.broker = .init(address: "gw.example:8883", isConnected: false, lastError: nil)
             $0.found[BrokerCheck.stopped] = true
         },
@@ -102,24 +102,24 @@ extension Row {
             $0.found["locks"] = ["users": ["alice"], "lacksButton": true]
         },
 
-        Row(StorageCheck(), "pass", "there is room") { _ in },
+        Row(StorageCheck(), "pass", "there is free space") { _ in },
         Row(StorageCheck(), "fail", "read-only") { $0.diskTrouble = "the disk of /s is read-only" },
         Row(StorageCheck(), "warn", "a.db.damaged-1 and 1 more") {
             $0.setAside = ["a.db.damaged-1", "b.db.damaged-1"]
         },
 
         Row(NetworkCheck(), "skip", "not watched yet") { _ in },
-        Row(NetworkCheck(), "pass", "by eth0 (ethernet)") {
+        Row(NetworkCheck(), "pass", "through eth0 (ethernet)") {
             $0.network = .way(NetworkWay(interface: "eth0", kind: .ethernet))
         },
         Row(NetworkCheck(), "fail", "no network") { $0.network = .none },
         Row(NetworkCheck(), "pass", "the gateway is on this machine") {
             ($0.network, $0.gateway.host) = (.none, "127.0.0.1")
         },
-        Row(NetworkCheck(), "skip", "not watched: REASON") {
+        Row(NetworkCheck(), "skip", "cannot watch the network: REASON") {
             $0.network = .unknown(.notWatched(reason: "REASON"))
         },
-        Row(LocationCheck(), "skip", "nobody") { _ in },
+        Row(LocationCheck(), "skip", "do not disclose") { _ in },
         Row(LocationCheck(), "pass", "gpsd") { $0.found["location"] = ["source": "gpsd"] },
         Row(LocationCheck(), "warn", "no receiver") {
             $0.found["location"] = ["source": "gpsd", "fault": ["message": "no receiver"]]
@@ -148,7 +148,7 @@ extension Row {
             $0.gateway.host = "gw.example"
             $0.gateway.probe = .failure(.cannotConnect(host: "gw.example", port: 8443, reason: "refused"))
         },
-        Row(GatewayCheck(), "pass", "reached") {
+        Row(GatewayCheck(), "pass", "is reachable") {
             $0.gateway.host = "gw.example"
             $0.gateway.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch))
         },
@@ -170,15 +170,15 @@ extension Row {
         },
         Row(DeviceCertificateDates(), "fail", "ended") { $0.gateway.certificateEnd = days(-0.1, after: $0.now) },
 
-        Row(AccountsCheck(), "skip", "none beside the default one is at a gateway") { _ in },
-        Row(AccountsCheck(), "fail", "what is stored of plant3 cannot be used: ") {
+        Row(AccountsCheck(), "skip", "no account besides the default one is at a gateway") { _ in },
+        Row(AccountsCheck(), "fail", "the stored data of plant3 cannot be used: ") {
             $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now)]
             $0.gateway.unusableAccount = ("plant3", Explanation(of: GatewayError.noGrantApplies))
         },
         Row(AccountsCheck(), "pass", "plant2 is registered") {
             $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now)]
         },
-        Row(AccountsCheck(), "pass", "all 2 at gateways beside") {
+        Row(AccountsCheck(), "pass", "all 2 at gateways besides") {
             $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: 30, after: $0.now)]
         },
         Row(AccountsCheck(), "warn", "plant2 is not registered") {
@@ -190,7 +190,7 @@ extension Row {
         Row(AccountsCheck(), "warn", "plant2: ") {
             $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now, .noGrantApplies)]
         },
-        Row(AccountsCheck(), "fail", "the certificate of plant2 ended") {
+        Row(AccountsCheck(), "fail", "the certificate of plant2 expired") {
             $0.gateway.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: -0.1, after: $0.now)]
         },
 
@@ -216,7 +216,7 @@ extension Row {
         Row(OAuthAccountsCheck(), "pass", "it works") {
             $0.found[OAuthAccountsCheck.name] = [["name": "cloud", "needsPerson": false]]
         },
-        Row(OAuthAccountsCheck(), "warn", "nobody is logged in at cloud") {
+        Row(OAuthAccountsCheck(), "warn", "no user is logged in at cloud") {
             $0.found[OAuthAccountsCheck.name] = [["name": "own"], ["name": "cloud", "needsPerson": true]]
         },
         Row(OAuthAccountsCheck(), "warn", "cloud: refused") {

@@ -149,7 +149,7 @@ struct FirstBootHelperTests {
             #expect(try read()["path"]?.string == file)
             for mode: mode_t in [0o664, 0o646] {
                 #expect(chmod(settings, mode) == 0)
-                #expect(try read() == ["fault": .string("others than root may write \(settings)")])
+                #expect(try read() == ["fault": .string("users other than root may write \(settings)")])
             }
             #expect(chmod(settings, 0o644) == 0)
             guard geteuid() == 0 else { return }

@@ -49,7 +49,7 @@ struct InstallationDoctorTests {
         ) {
             $0.unit = .init(activity: "activating", result: "exit-code", exitStatus: 243)
         },
-        InstallationRow(DaemonCheck(), "fail", "ended with watchdog; see what it said: journalctl") {
+        InstallationRow(DaemonCheck(), "fail", "ended with watchdog; see its log: journalctl") {
             $0.unit = .init(activity: "failed", result: "watchdog")
         },
         InstallationRow(DaemonCheck(), "fail", "user daemon may not connect to /run/latchkey/api.sock; use sudo") {
@@ -59,10 +59,10 @@ struct InstallationDoctorTests {
             $0.lock = .held(process: 7)
         },
 
-        InstallationRow(DaemonCheck(), "fail", "did not answer: it hangs; see what it says: journalctl") {
+        InstallationRow(DaemonCheck(), "fail", "did not answer: it hangs; see its log: journalctl") {
             $0.socket = .mute("it hangs")
         },
-        InstallationRow(DaemonCheck(), "fail", "which an agent that was killed has left") { $0.hasSocketFile = true },
+        InstallationRow(DaemonCheck(), "fail", "left by an agent that was killed") { $0.hasSocketFile = true },
 
         InstallationRow(SettingsCheck(), "pass", "the defaults") { _ in },
         InstallationRow(SettingsCheck(), "pass", "/etc/latchkey/latchkey.toml has no faults") {
@@ -88,14 +88,14 @@ struct InstallationDoctorTests {
         InstallationRow(CredentialCheck(), "warn", "sudo latchkey doctor") {
             ($0.credentialFile, $0.credential) = ("/c", .hidden)
         },
-        InstallationRow(CredentialCheck(), "pass", "/c is there") {
+        InstallationRow(CredentialCheck(), "pass", "/c exists") {
             ($0.credentialFile, $0.credential) = ("/c", .there(owner: 0, mode: 0o600))
         },
         InstallationRow(CredentialCheck(), nil, "another key") { $0.settings?.vault.slot = .developmentKeyFile },
         InstallationRow(CredentialCheck(), nil, "no settings") { $0.settings = nil },
         InstallationRow(CredentialCheck(), nil, "no service") { $0.unit?.isInstalled = false },
 
-        InstallationRow(StateDirectoryCheck(), "pass", "free") { _ in },
+        InstallationRow(StateDirectoryCheck(), "pass", "no agent uses") { _ in },
         InstallationRow(StateDirectoryCheck(), "pass", "is made when the agent starts") {
             $0.stateDirectory = .missing
         },
@@ -106,7 +106,7 @@ struct InstallationDoctorTests {
             ($0.credentialFile, $0.credential) = ("/c", .there(owner: 0, mode: 0o600))
             $0.unit?.exitStatus = 243
         },
-        InstallationRow(CredentialCheck(), "skip", "does not tell which credentials") {
+        InstallationRow(CredentialCheck(), "skip", "does not report which credentials") {
             $0.unit?.hidesCredentials = true
         },
         InstallationRow(StateDirectoryCheck(), "warn", "sudo latchkey doctor") { $0.stateDirectory = .hidden },
@@ -116,13 +116,13 @@ struct InstallationDoctorTests {
         ) {
             $0.stateDirectory = .there(owner: 0, mode: 0o700)
         },
-        InstallationRow(StateDirectoryCheck(), "pass", "free") {
+        InstallationRow(StateDirectoryCheck(), "pass", "no agent uses") {
             ($0.stateDirectory, $0.unit) = (.there(owner: 0, mode: 0o700), nil)
         },
         InstallationRow(StateDirectoryCheck(), "fail", "mode 755") {
             $0.stateDirectory = .there(owner: 1, mode: 0o755)
         },
-        InstallationRow(StateDirectoryCheck(), "warn", "cannot be seen") { $0.lock = .hidden },
+        InstallationRow(StateDirectoryCheck(), "warn", "cannot see whether") { $0.lock = .hidden },
         InstallationRow(StateDirectoryCheck(), "fail", "process 7 holds the lock") { $0.lock = .held(process: 7) },
         InstallationRow(StateDirectoryCheck(), "pass", "used by process 7") {
             $0.lock = .held(process: 7)
@@ -147,23 +147,23 @@ struct InstallationDoctorTests {
             $0.libraryFaults = ["no libcurl", "no libmicrohttpd"]
         },
 
-        InstallationRow(SharedCheck(of: StorageCheck()), nil, "cannot be looked at") { _ in },
+        InstallationRow(SharedCheck(of: StorageCheck()), nil, "cannot inspect") { _ in },
         InstallationRow(SharedCheck(of: StorageCheck()), "fail", "it is full") { $0.state = state },
         InstallationRow(SharedCheck(of: ClockCheck()), "fail", "remove /s/clock") { $0.state = state },
 
         InstallationRow(StoreCheck(), nil, "no settings") { $0.settings = nil },
         InstallationRow(StoreCheck(), "skip", "not examined: why") { $0.store = .skipped("why") },
         InstallationRow(StoreCheck(), "pass", "made when the agent starts") { $0.store = .missing },
-        InstallationRow(StoreCheck(), "fail", "it is damaged; put the state directory back") {
+        InstallationRow(StoreCheck(), "fail", "it is damaged; restore the state directory") {
             $0.store = .faulty("it is damaged")
         },
-        InstallationRow(StoreCheck(), "pass", "intact, and has a slot of the kind systemd-credential") {
+        InstallationRow(StoreCheck(), "pass", "intact, and has a slot of kind systemd-credential") {
             $0.store = .sealed([slot(.passphrase), slot(.systemdCredential)])
         },
-        InstallationRow(StoreCheck(), "fail", "no slot of the kind systemd-credential, only: passphrase") {
+        InstallationRow(StoreCheck(), "fail", "no slot of kind systemd-credential, only: passphrase") {
             $0.store = .sealed([slot(.passphrase)])
         },
-        InstallationRow(StoreCheck(), "fail", "its slot of the kind systemd-credential is damaged") {
+        InstallationRow(StoreCheck(), "fail", "its slot of kind systemd-credential is damaged") {
             $0.store = .sealed([slot(.passphrase), slot(.systemdCredential, isDamaged: true)])
         },
 

@@ -60,11 +60,11 @@ struct MachineComparisonTests {
         }
         #expect(
             found.faults == [
-                "api.read[1]: this machine does not know no-such-user",
-                "api.publish[1]: this machine does not know @no-such-group",
-                "api.group: this machine does not know the group no-such-group",
-                "grants[1].user: this machine does not know no-such-user",
-                "grants[1].group: this machine does not know @no-such-group",
+                "api.read[1]: no-such-user does not exist on this machine",
+                "api.publish[1]: @no-such-group does not exist on this machine",
+                "api.group: the group no-such-group does not exist on this machine",
+                "grants[1].user: no-such-user does not exist on this machine",
+                "grants[1].group: @no-such-group does not exist on this machine",
             ])
     }
 
@@ -105,7 +105,7 @@ struct MachineComparisonTests {
                 try makeFolder($0)
                 try write("p", $0, mode: 0o640)
             }
-                == "vault.passphrase_file: others may read /keys/key")
+                == "vault.passphrase_file: other users may read /keys/key")
         #expect(try fault(.systemdCredential) { _ in } == nil)
     }
 
@@ -129,7 +129,7 @@ struct MachineComparisonTests {
         }
         #expect(
             found.faults == [
-                "agent.state_directory: others may look into \(found.folder)/state", "api.socket: has 108 bytes",
+                "agent.state_directory: other users may read \(found.folder)/state", "api.socket: has 108 bytes",
             ])
         found = try compare { settings, folder in
             settings[ProxySettings.self].enabled = true
@@ -140,7 +140,7 @@ struct MachineComparisonTests {
             settings[ProxySettings.self].enabled = true
             settings[ProxySettings.self].socket = settings.api.socket
         }
-        #expect(found.faults == ["proxy.socket: is api.socket too"])
+        #expect(found.faults == ["proxy.socket: is also api.socket"])
         found = try compare { settings, folder in settings[ProxySettings.self].socket = "\(folder)/c/proxy.sock" }
         #expect(found.faults == [])
         // Made by systemd when the service starts.

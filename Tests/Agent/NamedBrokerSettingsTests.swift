@@ -125,7 +125,7 @@ struct NamedBrokerSettingsTests {
             let last = pem.split(separator: "\n").count
             let files = [
                 ("mark", "\u{FEFF}" + pem, nil),
-                ("glued", pem.trimmingCharacters(in: .newlines) + pem, "line \(last) has more"),
+                ("glued", pem.trimmingCharacters(in: .newlines) + pem, "line \(last) does not have exactly one marker"),
                 ("empty", "", "there is no line -----BEGIN CERTIFICATE-----"),
             ]
             for (name, text, reason) in files {

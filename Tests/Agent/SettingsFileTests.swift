@@ -134,7 +134,7 @@ struct SettingsFileTests {
             let error = #expect(throws: SettingsEditError.self) {
                 try file.set("api.operate", to: ["nobody-of-this-name"], comparingMachine: true)
             }
-            #expect(error?.message.contains("does not know nobody-of-this-name") == true)
+            #expect(error?.message.contains("nobody-of-this-name does not exist") == true)
             #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
             #expect(
                 try set(file, "api.operate", "nobody-of-this-name", "root").value == ["nobody-of-this-name", "root"])

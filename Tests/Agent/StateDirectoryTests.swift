@@ -27,7 +27,7 @@ struct StateDirectoryTests {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
             #expect(
                 throws: AgentError.stateDirectory(
-                    path: folder, reason: "others may look into it (its mode is not 0700)")
+                    path: folder, reason: "other users may read it (its mode is not 0700)")
             ) {
                 try StateDirectory(folder)
             }

@@ -95,7 +95,7 @@ struct VaultKeysTests {
             try write(String(repeating: "p", count: 4097), path)
             #expect(reason() == "it has more than 4096 bytes")
             try write("hunter2", path, mode: 0o640)
-            #expect(reason() == "others may read it (its mode is not 0600)")
+            #expect(reason() == "other users may read it (its mode is not 0600)")
             try write("hunter2", path)
             #expect(reason() == nil)
         }

@@ -135,7 +135,7 @@ struct BoardDefinitionTests {
             (title + load + "deadband = -1", "sensor[0].deadband", "is negative"),
             (
                 title + load + "greatest-interval-s = 5", "sensor[0].greatest-interval-s",
-                "is shorter than the period or the least interval"
+                "is shorter than the period or the minimum interval"
             ),
         ])
     func namesFault(toml: String, keyPath: String, fault: String) {

@@ -114,7 +114,7 @@ struct KeypadTests {
             #expect(write(writing, Array(half), half.count) == half.count)
             await #expect(
                 throws: BoardError.keypadFailed(
-                    path: "/dev/input/event7", reason: "it sends something else than the kernel's events")
+                    path: "/dev/input/event7", reason: "it sends something other than kernel events")
             ) { try await keypad.entry(from: reading) }
         }
         await #expect(

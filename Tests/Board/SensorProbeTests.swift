@@ -199,7 +199,7 @@ struct SensorProbeTests {
         try tree.remove(file)
         let gone = BoardError.sensorVanished(sensor: "s", path: file)
         #expect(throws: gone) { try probe.read() }
-        #expect(gone.message == "sensor s: \(file) was there before, and is gone")
+        #expect(gone.message == "sensor s: \(file) has disappeared")
         try tree.remove(device)
         #expect(throws: gone) { try probe.read() }
     }

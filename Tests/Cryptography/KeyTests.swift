@@ -52,7 +52,7 @@ struct KeyTests {
 
     @Test("keys of RSA are never made with fewer than 2048 bits", arguments: [-1, 0, 512, 1024, 2047, 1 << 20])
     func tooSmall(bits: Int) {
-        #expect(throws: CryptographyError.unsuitableKey(reason: "RSA of \(bits) bits was asked for")) {
+        #expect(throws: CryptographyError.unsuitableKey(reason: "RSA of \(bits) bits was requested")) {
             try PrivateKey(generating: .rsa(bits: bits))
         }
     }

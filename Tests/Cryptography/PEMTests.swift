@@ -69,7 +69,7 @@ struct PEMTests {
             lines[index] = line
             return lines.joined(separator: "\n")
         }
-        let alone = "has more or less than one marker: write each BEGIN and END line alone"
+        let alone = "does not have exactly one marker: write each BEGIN and END line alone"
         let glued = lines.joined(separator: "\n") + root
         #expect(reason(glued) == "line \(last) \(alone)")
         #expect(reason(changed(last - 1, "AAAA-----END CERTIFICATE-----")) == "line \(last) \(alone)")
@@ -78,13 +78,14 @@ struct PEMTests {
         #expect(reason("\n" + changed(2, "!!!!")) == "line 4 is not base64")
         #expect(
             reason(changed(2, String(lines[2].dropLast())))
-                == "the base64 after line 1 is cut short, or has too much")
-        #expect(reason(lines.dropLast().joined(separator: "\n")) == "what begins in line 1 does not end")
-        #expect(reason(lines.dropFirst().joined(separator: "\n")) == "line \(last - 1) ends what does not begin")
-        #expect(reason(lines[0] + "\n" + root) == "line 2 begins before what begins in line 1 ends")
+                == "the base64 after line 1 is truncated or too long")
+        #expect(reason(lines.dropLast().joined(separator: "\n")) == "the block that begins in line 1 does not end")
+        #expect(
+            reason(lines.dropFirst().joined(separator: "\n")) == "line \(last - 1) ends a block that does not begin")
+        #expect(reason(lines[0] + "\n" + root) == "line 2 begins before the block of line 1 ends")
         #expect(
             reason(changed(last - 1, "-----END PRIVATE KEY-----"))
-                == "line \(last) ends another kind than line 1 begins")
+                == "line \(last) ends a different kind of block than line 1 begins")
         #expect(
             reason(changed(1, "A: b")) == "the headers after line 1 do not end: write an empty line after them")
         let empty = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----"
@@ -119,7 +120,7 @@ struct PEMTests {
                 block.replacing(" PRIVATE", with: " ENCRYPTED PRIVATE"),
                 "line 1 begins an encrypted key; openssl pkcs8 -topk8 -nodes -in FILE writes it as PKCS#8"
             ),
-            (block.replacing("END", with: "BEGIN"), "line 3 begins before what begins in line 1 ends"),
+            (block.replacing("END", with: "BEGIN"), "line 3 begins before the block of line 1 ends"),
         ] {
             #expect(throws: CryptographyError.malformed(.privateKey, reason: reason)) {
                 try PrivateKey(pem: SecretBytes(utf8: text))

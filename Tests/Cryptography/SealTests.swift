@@ -73,7 +73,7 @@ struct SealTests {
         #expect(throws: CryptographyError.notAuthentic) {
             try AESGCM.open(Array(sealed.dropLast()), key: Self.key, authenticating: [9])
         }
-        #expect(throws: CryptographyError.malformed(.sealedText, reason: "it is cut short")) {
+        #expect(throws: CryptographyError.malformed(.sealedText, reason: "it is truncated")) {
             try AESGCM.open(Array(sealed.prefix(27)), key: Self.key, authenticating: [9])
         }
     }

@@ -55,7 +55,7 @@ def flow(nodes):
     tabs = {node["id"] for node in nodes if node["type"] == "tab"}
     there = {node["id"]: node for node in nodes if node["type"] != "tab"}
     if len(tabs) + len(there) != len(nodes):
-        yield "an id is there twice"
+        yield "an id is used twice"
     wired = {target for node in there.values() for wires in node["wires"] for target in wires}
     for name, node in there.items():
         if node["type"] not in NODES:
@@ -87,7 +87,7 @@ def dashboard(found):
     variables = {variable["name"] for variable in found["templating"]["list"]}
     ids = [panel["id"] for panel in found["panels"]]
     if len(set(ids)) != len(ids):
-        yield "an id is there twice"
+        yield "an id is used twice"
     taken = {}
     for panel in found["panels"]:
         title, place = panel["title"], panel["gridPos"]

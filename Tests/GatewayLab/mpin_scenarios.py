@@ -164,7 +164,7 @@ def numbers():
     user.ask("POST", user.settings["codeStatusURL"], {"status": "user", "wid": number, "userId": user.name})
     expect((poll(session)["status"], poll(session)["userId"]) == ("user", user.name), "a client names its user")
     expect(user.log_in("4321", session=number).status == 401, "a wrong PIN is refused")
-    expect(ask("POST", f"{BASE}/rps/accessnumber", {"webOTT": session["webOTT"]}).status == 401, "nobody is logged in")
+    expect(ask("POST", f"{BASE}/rps/accessnumber", {"webOTT": session["webOTT"]}).status == 401, "no user is logged in")
     answer = user.log_in(session=number)
     expect(answer.status == 200 and poll(session)["status"] == "authenticate", "the right one logs the browser in")
     older = ask("POST", f"{BASE}/rps/accessnumber", {"webOTT": session["webOTT"]})

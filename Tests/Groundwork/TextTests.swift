@@ -43,7 +43,7 @@ struct ReceivedTextTests {
             (Array("a\nb\n".utf8) + [0xE4], "line 3 is not UTF-8: save it as UTF-8"),
             ([0x61, 0x0A, 0x62, 0, 0x63, 0], "line 2 contains the byte 0: save it as UTF-8, not as UTF-16"),
             ([0xFF, 0xFE, 0x61], "it is UTF-16 and ends within a character"),
-            ([0xFF, 0xFE, 0x0A, 0, 0, 0xDC], "line 2 is not UTF-16, with which the text begins"),
+            ([0xFF, 0xFE, 0x0A, 0, 0, 0xDC], "line 2 is not UTF-16, unlike the beginning of the text"),
         ] as [([UInt8], String)])
     func refused(bytes: [UInt8], reason: String) {
         #expect(throws: ReceivedText.Fault(reason: reason)) { try ReceivedText.decode(bytes) }

@@ -16,8 +16,8 @@ extension ConfinementTests {
     private func expectTaken(_ lines: [JSON], from place: String, wiped: Bool = true) {
         #expect(observed("registered", in: lines) == [0])
         let told = noted("told", in: lines)
-        #expect(told["enrollment.found"]?.hasPrefix("an enrollment waits in \(place) ") == true)
-        #expect(told["enrollment.taken"]?.hasPrefix("took the enrollment in \(place), of https://localhost:") == true)
+        #expect(told["enrollment.found"]?.hasPrefix("an enrollment is waiting in \(place) ") == true)
+        #expect(told["enrollment.taken"]?.hasPrefix("used the enrollment in \(place), for https://localhost:") == true)
         #expect(told["enrollment.wiped"]?.hasPrefix("wiped \(place) ") == (wiped ? true : nil))
         let enrollment = lines.last { $0["enrollment"] != nil }?["enrollment"]
         #expect(enrollment?["state"]?.string == "taken" && enrollment?["place"]?.string == place)

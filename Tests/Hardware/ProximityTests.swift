@@ -205,7 +205,7 @@ struct ProximityTests {
         #expect(try check("bluetooth", in: bare)["verdict"]?.string == "pass")
         let consent = try check("consent", in: bare)
         #expect(consent["verdict"]?.string == "fail")
-        #expect(consent["message"]?.string == "this board shares after a press of its button, and has none")
+        #expect(consent["message"]?.string == "this board shares after a press of its button, but has no button")
         #expect(consent["remedy"]?.string?.contains("name a button in the board definition") == true)
     }
 

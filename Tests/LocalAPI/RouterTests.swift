@@ -87,7 +87,7 @@ struct RouterTests {
         let served = try Served()
         let answer = try await served.ask("GET", "/v1/things/door?shade=red")
         #expect(answer.status == 400 && answer.code == "local-api.unknown-parameter")
-        #expect(answer.json?["error"]?["remedy"] == "it takes: color")
+        #expect(answer.json?["error"]?["remedy"] == "it accepts: color")
         try await served.stop()
     }
 

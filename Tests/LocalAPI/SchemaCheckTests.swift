@@ -27,16 +27,16 @@ struct SchemaCheckTests {
     @Test(
         "a value that does not fit is refused, and the member is named",
         arguments: [
-            (#"{"displayName": ""}"#, "displayName", "is empty; it has to have at least 1 character"),
+            (#"{"displayName": ""}"#, "displayName", "is empty; it must have at least 1 character"),
             ("{}", "displayName", "is missing"), (#"{"displayName": 1}"#, "displayName", "is a number, not a string"),
             (#"{"displayName": null}"#, "displayName", "is null, not a string"),
-            (#"{"by": "O"}"#, "by", "is none of name, id"), (#"{"count": 10}"#, "count", "is not from 1 to 9"),
+            (#"{"by": "O"}"#, "by", "is not one of name, id"), (#"{"count": 10}"#, "count", "is not from 1 to 9"),
             (#"{"count": 1.5}"#, "count", "is a number, not a whole number"),
             (#"{"value": "1"}"#, "value", "is a string, not a number or null"),
             (#"{"isOpen": 1}"#, "isOpen", "is a number, not a boolean"),
-            (#"{"members": []}"#, "members", "is empty; it has to have at least 1 element"),
-            (#"{"members": ["a", "b", "c"]}"#, "members", "has 3; it has to have at most 2 elements"),
-            (#"{"members": ["a", ""]}"#, "members[1]", "is empty; it has to have at least 1 character"),
+            (#"{"members": []}"#, "members", "is empty; it must have at least 1 element"),
+            (#"{"members": ["a", "b", "c"]}"#, "members", "has 3; it must have at most 2 elements"),
+            (#"{"members": ["a", ""]}"#, "members[1]", "is empty; it must have at least 1 character"),
             (#"{"open": []}"#, "open", "is an array, not an object"),
             (#"{"names": {"x": "1"}}"#, "names.*", "is a string, not a whole number"),
             (#"{"sign": 1}"#, "sign", "is a number, not a boolean, and is a number, not an object"),
@@ -72,14 +72,14 @@ struct SchemaCheckTests {
         let served = try served()
         for (method, target, body, message) in [
             ("POST", "/v1/groups/1", nil, "name: is missing"),
-            ("POST", "/v1/groups/1", #"{"name": ""}"#, "name: is empty; it has to have at least 1 character"),
+            ("POST", "/v1/groups/1", #"{"name": ""}"#, "name: is empty; it must have at least 1 character"),
             ("POST", "/v1/groups/1", #"{"name": "a", "nam": 1}"#, "nam: is unknown; known are name, note"),
             ("POST", "/v1/groups/one", #"{"name": "a"}"#, "number: is a string, not a whole number"),
-            ("POST", "/v1/groups/1?by=O", #"{"name": "a"}"#, "by: is none of name, id"),
+            ("POST", "/v1/groups/1?by=O", #"{"name": "a"}"#, "by: is not one of name, id"),
             ("POST", "/v1/groups/1?isNew=1", #"{"name": "a"}"#, "isNew: is a string, not a boolean"),
             ("GET", "/v1/groups", nil, "count: is missing"),
             ("GET", "/v1/groups?count=10", nil, "count: is not from 1 to 9"),
-            ("GET", "/v1/groups?count=9", #"{"x": 1}"#, "x: is unknown; no member is taken"),
+            ("GET", "/v1/groups?count=9", #"{"x": 1}"#, "x: is unknown; no member is allowed"),
             ("POST", "/v1/count", nil, "the body of the request is missing"),
         ] as [(String, String, String?, String)] {
             let answer = try await served.ask(method, target, body: body)

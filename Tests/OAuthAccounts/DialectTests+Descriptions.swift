@@ -25,7 +25,7 @@ extension DialectTests {
             try await server.cannedAccount { $0.issuer = issuer }
         }
         let explanation = try #require(error?.explanation)
-        #expect(explanation.message.contains(issuer) && explanation.message.contains("calls itself \(name)"))
+        #expect(explanation.message.contains(issuer) && explanation.message.contains("identifies itself as \(name)"))
         #expect(explanation.remedy?.contains(remedy.replacing("BASE", with: server.base)) == true)
         #expect((explanation.remedy?.contains("intercepted") == true) == (remedy == "intercepted"))
     }

@@ -173,7 +173,7 @@ struct DialectTests {
             #expect(await code { _ = try await later.beginDevice() } == nil)
         }
         #expect(try await server.count("POST /token") == 2)
-        #expect(await later.lastFailure?.error.message.contains("token_endpoint wants no request before") == true)
+        #expect(await later.lastFailure?.error.message.contains("token_endpoint accepts no request before") == true)
         // The other accounts of the board, and those that are to be made.
         try await server.can(description: ["status": 503, "headers": ["Retry-After": "60"], "text": "busy"])
         var configuration = ServerConfiguration()

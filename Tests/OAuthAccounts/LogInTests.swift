@@ -42,7 +42,7 @@ struct LogInTests {
             (try answer(begun.url, [:]), .issuerWrong(expected: issuer, found: nil)),
             (
                 "https://elsewhere.example/callback?code=c&state=s",
-                .browserAnswerInvalid(reason: "the server leads browsers to another address")
+                .browserAnswerInvalid(reason: "the server sends browsers to another address")
             ),
             (
                 try answer(begun.url, ["code": nil, "error": "access_denied"]),
@@ -84,7 +84,7 @@ struct LogInTests {
         func sent(_ name: String) -> String? { query.first { $0.name == name }?.value }
         #expect(begun.redirectURI == used && sent("redirect_uri") == used)
         let answer = "?code=code-1&state=\(try #require(sent("state")))"
-        let elsewhere = OAuthAccountError.browserAnswerInvalid(reason: "the server leads browsers to another address")
+        let elsewhere = OAuthAccountError.browserAnswerInvalid(reason: "the server sends browsers to another address")
         for other in ["http://127.0.0.1:4712/callback", "http://127.0.0.1:4711/", "https://evil.example/callback"] {
             await #expect(throws: elsewhere) { try await account.endBrowser(begun.id, answer: other + answer) }
         }

@@ -118,10 +118,10 @@ struct SharingServiceTests {
     @Test("sharing a session is refused without a user session (MAG 8.6: 103)")
     func noSession() async {
         gateway.behavior.withLock {
-            $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in")
+            $0.session = GatewayFailure(code: "gateway.no-user", message: "no user is logged in")
         }
         let error = await #expect(throws: ProximityError.self) { try await sharing.run(.endless) }
-        #expect(error == .noUserSession(reason: "nobody is logged in"))
+        #expect(error == .noUserSession(reason: "no user is logged in"))
         #expect(error?.numbers.android == 103)
         #expect(transport.served.entries.isEmpty)
     }
@@ -130,7 +130,7 @@ struct SharingServiceTests {
     func loggedOut() async throws {
         let (running, peripheral) = try await start()
         gateway.behavior.withLock {
-            $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in")
+            $0.session = GatewayFailure(code: "gateway.no-user", message: "no user is logged in")
         }
         peripheral.request(by: central(1))
         try await peripheral.acts.wait(for: .notified(central(1), "1"))

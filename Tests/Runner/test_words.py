@@ -24,12 +24,24 @@ class WordTests(unittest.TestCase):
     def test_passes_over_parts_of_words_and_words_apart(self):
         self.assertEqual(list(words.found("in vainglory; as it\n\nis; nobody's\n")), [(3, "nobody")])
 
-    def test_looks_at_nothing_of_swift_but_literals(self):
+    def test_looks_at_nothing_of_swift_but_comments_and_literals(self):
         source = (
             '// nobody\nlet nobody = "to \\(nobody), http://a"  // somebody\nfail("nobody-to-ask", "whoever")\n'
-            '"""\n    in vain\n    """\n'
+            '"""\n    in \\\n    vain\n    """\n/// a list, of\n/// which\nlet whoever = `nobody`\n'
         )
-        self.assertEqual(list(words.found(words.literals(source))), [(3, "whoever"), (5, "in vain")])
+        self.assertEqual(
+            list(words.found(words.prose(source))),
+            [(1, "nobody"), (2, "somebody"), (3, "whoever"), (5, "in vain"), (8, "of which")],
+        )
+
+    def test_looks_at_sources_except_those_that_are_rewritten(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("Sources/Room/Some.swift", "Sources/Settings/Some.swift", "Tests/Some.swift"):
+                source = Path(folder, name)
+                source.parent.mkdir(parents=True, exist_ok=True)
+                source.write_text("// Nobody asks.\n")
+            named = [line.split(" ")[0] for line in words.faults(Path(folder))]
+            self.assertEqual(named, ["Sources/Room/Some.swift:1:"])
 
     def test_names_file_line_word_and_a_better_one(self):
         with tempfile.TemporaryDirectory() as folder:

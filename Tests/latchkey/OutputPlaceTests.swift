@@ -43,7 +43,7 @@ struct OutputPlaceTests {
             try #require(symlink("link", "\(folder)/own") == 0)
             let path = "\(folder)/\(name)"
             let refused = InputError.unwritable(
-                name: path, reason: "'\(folder)/link' is a link of another user, who can lead it anywhere")
+                name: path, reason: "'\(folder)/link' is a link of another user, who can point it anywhere")
             #expect(throws: refused) { try download("new", to: path) }
             #expect(throws: refused) { try Output.file(path, Array("new".utf8)) }
             #expect(try text(of: "\(folder)/other") == "kept")

@@ -1,4 +1,4 @@
-"""Words that documents should not use, and what to write in their place."""
+"""Words that documents, comments and texts of programs should not use, and what to write in their place."""
 
 import re
 
@@ -12,23 +12,33 @@ FLAGGED = {
     "of which": "begin with the thing itself: the first present one of a list",
     "as it is": "unchanged, present, or leave it out",
     "what ails": "the fault",
+    "is there twice": "is used twice",
+    "worth nothing": "expired, no longer valid",
 }
-#: What is checked. "Sources/**/*.swift" is one line more, once its texts have none: of Swift, literals are checked.
+#: What is checked: documents whole, Swift in its comments and literals.
 CHECKED = (
     ".github/**/*.md",
     "*.md",
     "Boards/*.toml",
     "Config/*.md",
     "Config/*.toml",
+    "Sources/**/*.swift",
     "Sources/README.md",
     "docs/**/*.md",
 )
+#: Not yet checked, for these are being rewritten.
+UNCHECKED = (
+    "Sources/Features/Metrics/MetricsListener*.swift",
+    "Sources/Features/SettingsFiles/*.swift",
+    "Sources/LocalAPI/Token/*.swift",
+    "Sources/Settings/*.swift",
+)
 
 # Between two words: blanks, the end of a line, and what begins the next line of a comment, a quotation or a list.
-BETWEEN = r"(?:[ \t]+|[ \t]*\n[ \t]*(?:[#>|*]+[ \t]*)?)"
+BETWEEN = r"(?:[ \t]+|[ \t]*\\?\n[ \t]*(?:[#>|*/]+[ \t]*)?)"
 FORBIDDEN = re.compile(
     r"\b(" + "|".join(word.replace(" ", BETWEEN) for word in FLAGGED) + r")\b(?!-| described)", re.IGNORECASE)
-# Names of code may have any words, and so may Swift, which is not a document.
+# Names of code may have any words, and so may the Swift of a document.
 CODE = re.compile(r"^```swift\n.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 # A comment, or a literal: over several lines, or within one.
 IN_SWIFT = re.compile(r'//[^\n]*|"""\n.*?"""|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
@@ -40,12 +50,11 @@ def blank(text):
     return re.sub(r"[^\n]", " ", text)
 
 
-def literals(source):
-    """A Swift source with nothing but its literals, each in its place, without the names of what they interpolate."""
+def prose(source):
+    """A Swift source with nothing but its comments and literals, each in its place, without what these interpolate."""
     pieces, end = [], 0
     for match in IN_SWIFT.finditer(source):
-        text = INTERPOLATION.sub(lambda name: blank(name[0]), match[0])
-        pieces += [blank(source[end:match.start()]), blank(text) if text.startswith("//") else text]
+        pieces += [blank(source[end:match.start()]), INTERPOLATION.sub(lambda name: blank(name[0]), match[0])]
         end = match.end()
     return "".join(pieces) + blank(source[end:])
 
@@ -54,15 +63,20 @@ def found(text):
     """The flagged words of a text, as (line, word)."""
     text = CODE.sub(lambda code: blank(code[0]), text)
     for match in FORBIDDEN.finditer(text):
-        word = re.sub(BETWEEN, " ", match[1]).lower()
+        word = re.sub(r"[^a-z]+", " ", match[1].lower())
         yield text.count("\n", 0, match.start()) + 1, word
 
 
+def matching(root, patterns):
+    """The files below a folder that match one of some patterns."""
+    return {path for pattern in patterns for path in root.glob(pattern)}
+
+
 def faults(root):
-    """What is wrong with the documents below a folder, each as a line."""
-    paths = sorted({path for pattern in CHECKED for path in root.glob(pattern)})
+    """What is wrong with the documents and sources below a folder, each as a line."""
+    paths = sorted(matching(root, CHECKED) - matching(root, UNCHECKED))
     return [
         f'{path.relative_to(root)}:{line}: "{word}": {FLAGGED[word]}'
         for path in paths
-        for line, word in found(literals(path.read_text()) if path.suffix == ".swift" else path.read_text())
+        for line, word in found(prose(path.read_text()) if path.suffix == ".swift" else path.read_text())
     ]

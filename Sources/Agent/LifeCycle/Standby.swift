@@ -20,7 +20,7 @@ struct Standby {
         switch error {
         case .newerVersion, .otherBoard: true
         case .storage(.full), .storage(.readOnly), .storage(.inputOutput), .storage(.busy): true
-        // Waiting in vain would hide the error from the administrator, so a new one counts as one of these.
+        // Waiting without success would hide the error from the administrator, so a new one counts as one of these.
         default: false
         }
     }

@@ -23,19 +23,19 @@ package enum AccountError: Explained, Equatable {
         switch self {
         case .nameInvalid:
             Explanation(
-                "account.name-invalid", .invalidInput, "this is not the name of an account",
-                remedy: "use 1 to \(AccountName.limit) lower-case letters, digits and hyphens, the first not a hyphen")
+                "account.name-invalid", .invalidInput, "this is not a valid account name",
+                remedy: "use 1 to \(AccountName.limit) lower-case letters, digits and hyphens, no hyphen first")
         case .unknown(let name):
             Explanation(
                 "account.unknown", .notFound, "this board has no account \(name)",
                 remedy: "list them: latchkey accounts list; or make this one: latchkey enroll --account \(name) -")
         case .tooMany(let limit):
             Explanation(
-                "account.too-many", .conflict, "this board has \(limit) accounts, and cannot have more",
+                "account.too-many", .conflict, "this board already has \(limit) accounts, the maximum",
                 remedy: "remove one: latchkey accounts remove NAME")
         case .sameGateway(let url, let account):
             Explanation(
-                "account.same-gateway", .conflict, "the account \(account) is at \(url) already",
+                "account.same-gateway", .conflict, "the account \(account) is already at \(url)",
                 remedy: "use that account, or enroll this one at another gateway")
         case .registered(let name):
             Explanation(
@@ -44,17 +44,17 @@ package enum AccountError: Explained, Equatable {
                     + "or forget its registration here only: latchkey reset --account \(name)")
         case .current(let name):
             Explanation(
-                "account.current", .conflict, "the account \(name) is the one that commands mean without --account",
+                "account.current", .conflict, "the account \(name) is the one that commands use without --account",
                 remedy: "first choose another one: latchkey accounts use gateway")
         case .exists(let name):
             Explanation(
-                "account.exists", .conflict, "this board has an account \(name) already",
+                "account.exists", .conflict, "this board already has an account \(name)",
                 remedy: "use another name, or remove it: latchkey accounts remove \(name)")
         case .otherKind(let name, let kind):
             Explanation(
                 "account.other-kind", .conflict,
-                "the account \(name) is of the kind \(kind), which does not offer this",
-                remedy: "see what it is: latchkey accounts show \(name)")
+                "the account \(name) is of kind \(kind), which does not support this",
+                remedy: "see its details: latchkey accounts show \(name)")
         }
     }
 

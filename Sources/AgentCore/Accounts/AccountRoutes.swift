@@ -28,7 +28,7 @@ extension AccountRegistry {
                 "Remove an account that is no longer registered, with everything stored for it", path: path,
                 query: [
                     "force": .string(
-                        "an account of the kind oauth: even if its server does not answer", choices: ["true"])
+                        "for an account of kind oauth: remove it even if its server does not answer", choices: ["true"])
                 ],
                 answer: .object(["removed": .accountName], required: ["removed"]))
         ) { request in
@@ -42,7 +42,7 @@ extension AccountRegistry {
         router.on(
             "GET", "/v1/current-account", needs: .call,
             .init(
-                "The account that the commands mean where they name none",
+                "The account that commands use if they name none",
                 answer: .object(
                     ["account": .accountName], required: ["account"]))
         ) { _ in
@@ -51,7 +51,7 @@ extension AccountRegistry {
         router.on(
             "POST", "/v1/current-account", needs: .operate,
             .init(
-                "Choose the account that the commands mean where they name none; nothing else changes",
+                "Choose the account that commands use if they name none; nothing else changes",
                 body: ["account": .accountName], required: ["account"],
                 answer: .object(
                     ["account": .accountName, "former": .accountName], required: ["account", "former"]))
@@ -94,7 +94,7 @@ extension Router {
 extension Schema {
     /// Of a login at an account that asks for scopes.
     package static var logInScope: Schema {
-        string("at an OAuth server: another than the account's, with blanks between")
+        string("at an OAuth server: a scope other than the account's, separated by blanks")
     }
     package static var accountName: Schema {
         string(
@@ -103,10 +103,10 @@ extension Schema {
 
     package static func account(of features: [any Feature.Type]) -> Schema {
         let common: [String: Schema] = [
-            "name": accountName, "kind": .string("what it is an account of, such as gateway, oauth or mpin"),
-            "isDefault": .boolean("whether it is the one that is meant where none is named"),
-            "isCurrent": .boolean("whether it is the one that commands mean without --account"),
-            "usesBroker": .boolean("whether messages go by it"),
+            "name": accountName, "kind": .string("kind of account, such as gateway, oauth or mpin"),
+            "isDefault": .boolean("whether it is used if no account is named"),
+            "isCurrent": .boolean("whether commands use it without --account"),
+            "usesBroker": .boolean("whether messages are sent through its broker"),
         ]
         let members = features.reduce(into: common) { all, feature in
             all.merge(feature.accountMembers) { own, _ in own }
@@ -115,6 +115,6 @@ extension Schema {
             "Account",
             .object(
                 members, required: ["name", "kind", "isDefault", "isCurrent", "usesBroker"],
-                "The state of the board at one server; what else it has depends on the kind"))
+                "The state of the board at one server; further members depend on the kind of account"))
     }
 }

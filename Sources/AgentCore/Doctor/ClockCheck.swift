@@ -9,7 +9,7 @@ package struct ClockCheck: HealthCheck {
     package func run(_ agent: AgentState) -> Verdict {
         guard agent.clockIsPlausible else {
             return .fail(
-                "the clock cannot be right: it is later than it says, at least \(agent.now.formatted(.iso8601))",
+                "the clock is wrong: the actual time is at least \(agent.now.formatted(.iso8601))",
                 remedy:
                     "start a time service (systemd-timesyncd, chrony) and let it reach a server, or fit a battery clock; "
                     + "if the clock is right now and was ahead before, remove \(agent.clockFile) and restart the agent")

@@ -7,10 +7,10 @@ package struct StorageCheck: HealthCheck {
 
     package func run(_ agent: AgentState) -> Verdict {
         if let trouble = agent.diskTrouble {
-            return .fail(trouble, remedy: "free space on it, or look for disk errors in the kernel's log (dmesg)")
+            return .fail(trouble, remedy: "free some space on it, or look for disk errors in the kernel's log (dmesg)")
         }
         guard let first = agent.setAside.first else {
-            return .pass("there is room, and no database was set aside as damaged")
+            return .pass("there is free space, and no database was set aside as damaged")
         }
         let others = agent.setAside.count == 1 ? "" : " and \(agent.setAside.count - 1) more"
         return .warn(

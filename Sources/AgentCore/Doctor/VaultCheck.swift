@@ -16,11 +16,11 @@ package struct VaultCheck: HealthCheck {
                 agent.vaultFaults.count == 1
                     ? "a record cannot be read: \(fault.message)"
                     : "\(agent.vaultFaults.count) records cannot be read; the first: \(fault.message)",
-                remedy: fault.remedy ?? "reset the identity with: latchkey reset, and let the board register anew")
+                remedy: fault.remedy ?? "reset the identity with: latchkey reset, then register the board again")
         }
         guard agent.vaultSlot?.isDevelopment != true else {
             return .warn(
-                "opened by a development key file, which anyone who copies the disk has too",
+                "opened by a development key file, which anyone who copies the disk also gets",
                 remedy: "set vault.slot to systemd-credential for a board in the field")
         }
         return .pass("opened by its \(agent.vaultSlot?.rawValue ?? "key")")

@@ -69,34 +69,34 @@ package enum AgentError: Explained, Equatable {
                 "agent.state-directory", .configuration,
                 "cannot use the state directory \(path): it belongs to \(UserName.shown(owner)), "
                     + "and this agent runs as \(UserName.shown(user))",
-                remedy: "where the agent is installed: systemctl start latchkey; else run it as "
+                remedy: "if the agent is installed: systemctl start latchkey; otherwise run it as "
                     + "\(UserName.shown(owner)), or with settings that name another directory than \(path) "
                     + "in agent.state_directory")
         case .passphraseUnreadable(let path, let reason):
             Explanation(
                 "vault.passphrase-unreadable", .configuration,
-                "cannot take the passphrase in \(path): \(reason)",
-                remedy: "check vault.passphrase_file, that the agent's user may read it, and that nobody else may")
+                "cannot use the passphrase in \(path): \(reason)",
+                remedy: "check vault.passphrase_file: the agent's user must be able to read it, and no other user")
         case .badRequest(let member, let fault):
             Explanation(
                 "agent.bad-request", .misuse, "\(member) \(fault)",
                 remedy: "see the command's --help; for programs, GET /v1/openapi.json describes each request",
-                meaning: "a request of the local API lacks a member or holds a wrong one")
+                meaning: "a request to the local API lacks a member or contains a wrong one")
         case .topicReserved(let topic):
             Explanation(
                 "agent.topic-reserved", .permission, "the agent itself publishes to \(topic)",
-                remedy: "publish to another topic; root and the agent's own user may use this one")
+                remedy: "publish to another topic; only root and the agent's own user may use this one")
         case .subscriptionEnded:
             Explanation(
                 "agent.subscription-ended", .temporary,
-                "the registration whose messages were read has gone, or the gateway was switched",
-                remedy: "subscribe again; latchkey status shows the registration there is now")
+                "the registration whose messages were read no longer exists, or the gateway was switched",
+                remedy: "subscribe again; latchkey status shows the current registration")
         case .noProximityService:
             Explanation(
                 "agent.no-proximity-service", .conflict,
                 "the gateway's configuration names no Bluetooth service for proximity login",
                 remedy: "have the gateway's administrator set mag.ble in the configuration, and enroll again; "
-                    + "a QR code works without")
+                    + "a QR code works without it")
         case .browserNotOffered:
             Explanation(
                 "agent.browser-not-offered", .conflict, "the gateway does not offer login in a browser",
@@ -108,10 +108,10 @@ package enum AgentError: Explained, Equatable {
                 remedy: "choose one of them: latchkey login --provider NAME")
         case .logInStopped:
             Explanation(
-                "agent.log-in-stopped", .denied, "another program has ended the login", gateway: .local(130_005))
+                "agent.log-in-stopped", .denied, "another program ended the login", gateway: .local(130_005))
         case .noProfile:
             Explanation(
-                "agent.no-profile", .notFound, "nothing that the gateway says about the user is kept here",
+                "agent.no-profile", .notFound, "no information from the gateway about the user is stored here",
                 remedy: "ask the gateway: latchkey whoami --info")
         case .pageNotEnabled:
             Explanation(
@@ -129,8 +129,8 @@ package enum AgentError: Explained, Equatable {
         case .slotInUse(let id):
             Explanation(
                 "agent.slot-in-use", .conflict,
-                "the vault was opened by slot \(id), and the settings name its key",
-                remedy: "have the agent open the vault by another slot first, or give this one another key with: "
+                "slot \(id) opened the vault, and the settings name its key",
+                remedy: "have the agent open the vault with another slot first, or replace this slot's key with: "
                     + "latchkey vault rewrap")
         case .noSuchPart(let part):
             Explanation(
@@ -139,20 +139,20 @@ package enum AgentError: Explained, Equatable {
         case .noSuchAction(let name):
             Explanation(
                 "agent.no-such-action", .notFound, "there is no action \"\(name)\"",
-                remedy: "list them with: latchkey actions; they are made by [[actions]] in the settings")
+                remedy: "list them with: latchkey actions; [[actions]] in the settings defines them")
         case .signingKeyExists(let name):
             Explanation(
-                "agent.signing-key-exists", .conflict, "there is a key \(name) already",
+                "agent.signing-key-exists", .conflict, "a key \(name) already exists",
                 remedy: "use another name, or remove it first: latchkey keys remove \(name)")
         case .tooManySigningKeys(let limit):
             Explanation(
-                "agent.too-many-signing-keys", .conflict, "there are \(limit) signing keys already",
+                "agent.too-many-signing-keys", .conflict, "there are already \(limit) signing keys",
                 remedy: "remove one: latchkey keys list")
         case .answerTypeUnexpected(let expected, let found, let status):
             Explanation(
                 "agent.answer-type-unexpected", .invalidAnswer,
-                "the answer is \(found ?? "of no type"), not \(expected); the API has done what was asked",
-                remedy: "ask again without expecting a type, where that does no harm, to see the answer",
+                "the answer is \(found ?? "untyped"), not \(expected); the API has already carried out the call",
+                remedy: "to see the answer, call again without an expected type, if repeating the call does no harm",
                 gateway: .local(100_401, httpStatus: status))
         }
     }

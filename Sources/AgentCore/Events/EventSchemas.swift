@@ -25,10 +25,10 @@ extension Schema {
     private static var common: [String: Schema] {
         [
             "event": .string("its name"), "time": .time("when it happened"),
-            "retrySeconds": .integer("until the next attempt"),
-            "account": .string("which it is about, where it is not the default one"),
-            "as": .string("user: it was at the connection of the logged-in user", choices: ["user"]),
-            "connection": .string("it was at this broker of the settings"),
+            "retrySeconds": .integer("time until the next attempt"),
+            "account": .string("the account that the event concerns, if not the default one"),
+            "as": .string("user: the event concerns the logged-in user's connection", choices: ["user"]),
+            "connection": .string("the broker of the settings that the event concerns"),
         ]
     }
 }

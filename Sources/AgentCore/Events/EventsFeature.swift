@@ -11,7 +11,7 @@ package struct EventsFeature: Feature {
         router.on(
             "GET", "/v1/events", needs: .read,
             .init(
-                "What happens, as an event stream",
+                "Events as they happen, as an event stream",
                 events: Schema.events(of: host.featureTypes))
         ) { [host] _ in
             .events(host.events.subscribe().map { LocalEvent(name: $0.name, data: $0.json) })

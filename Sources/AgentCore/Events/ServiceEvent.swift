@@ -6,10 +6,10 @@ package enum ServiceEvent: ReportedEvent {
     case failed(String, any Error, retryAfter: Duration)
 
     package static let meanings = [
-        "agent.service-failed": "a part of the agent failed, and is started again"
+        "agent.service-failed": "a part of the agent failed and is being restarted"
     ]
 
-    package static var details: [String: Schema] { ["service": .string("the part of the agent that is started again")] }
+    package static var details: [String: Schema] { ["service": .string("the part of the agent that is restarted")] }
 
     package var report: EventReport {
         switch self {

@@ -5,7 +5,7 @@ import Synchronization
 /// The network as the agent sees it, and who waits for it.
 package final class NetworkWatch: Sendable {
     private struct State {
-        /// Since when the network is as it is.
+        /// Since when the network is in this state.
         var since = Date.distantPast
         /// What was last applied to those who wait.
         var outlook: NetworkOutlook?

@@ -18,7 +18,7 @@ package final class ActionCall: Sendable {
         let name = Array(path.utf8)
         guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { throw Fault("the path is too long") }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        // A full queue of a socket that nobody accepts from must not hold up the caller.
+        // A full queue of a socket from which no program accepts must not hold up the caller.
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw Fault("\(String(cString: strerror(errno)))") }

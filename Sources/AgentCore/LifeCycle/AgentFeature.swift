@@ -48,13 +48,13 @@ package struct AgentFeature: Feature {
 
     package static var statusMembers: [String: Schema] {
         [
-            "version": .string("of the agent"), "time": .time("of the board's clock, or the best that is known"),
-            "uptime": .integer("of the agent, in seconds"),
-            "hostName": .string("of the board"),
-            "warnings": .array(of: .string("for people"), "what should be changed, though everything works"),
-            "setAside": .array(of: .string("file name"), "what was damaged and is kept"),
+            "version": .string("the agent's version"), "time": .time("time by the board's clock, or the best estimate"),
+            "uptime": .integer("how long the agent has been running, in seconds"),
+            "hostName": .string("the board's host name"),
+            "warnings": .array(of: .string("for people"), "what should be changed although everything works"),
+            "setAside": .array(of: .string("file name"), "damaged files that were kept"),
             "vault": .object(
-                ["error": .problem], required: ["error"], "While the sealed store cannot be opened"),
+                ["error": .problem], required: ["error"], "Present while the sealed store cannot be opened"),
             "lastError": .lastError,
         ]
     }
@@ -79,7 +79,7 @@ package struct AgentFeature: Feature {
     package func warnings() async throws -> [String] {
         var warnings: [String] = []
         if let trouble = StateDirectory.trouble(in: host.settings.stateDirectory) { warnings.append(trouble) }
-        if !host.time.isPlausible { warnings.append("the clock is wrong; the newest time known stands for it") }
+        if !host.time.isPlausible { warnings.append("the clock is wrong; the latest known time is used instead") }
         return warnings
     }
 

@@ -20,7 +20,7 @@ package final class BestKnownTime: Sendable {
 
     /// What a server proved itself over.
     package enum Connection: Sendable {
-        /// Made just now: its certificates were judged by the clock as it is.
+        /// Made just now: its certificates were judged by the present clock.
         case new
         /// Possibly made long ago: its certificates were judged by the clock as it was.
         case kept

@@ -32,7 +32,7 @@ package final class StateDirectory: Sendable {
         }
         guard directory >= 0 else { throw .stateDirectory(path: path, reason: String(cString: strerror(code))) }
         guard status.st_mode & 0o077 == 0 else {
-            throw .stateDirectory(path: path, reason: "others may look into it (its mode is not 0700)")
+            throw .stateDirectory(path: path, reason: "other users may read it (its mode is not 0700)")
         }
         var descriptor = openat(directory, Self.lockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         // On a disk that became read-only the agent can at least report that.
@@ -57,7 +57,7 @@ package final class StateDirectory: Sendable {
     package static func trouble(in path: String) -> String? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else {
-            return "the disk of \(path) cannot be asked: \(String(cString: strerror(errno)))"
+            return "cannot query the disk of \(path): \(String(cString: strerror(errno)))"
         }
         if status.f_flag & UInt(ST_RDONLY) != 0 { return "the disk of \(path) is read-only" }
         let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)

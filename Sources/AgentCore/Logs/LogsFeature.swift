@@ -8,18 +8,18 @@ package struct LogsFeature: Feature {
     package func addRoutes(to router: inout Router) {
         let entry = Schema.object(
             [
-                "time": .time("of the entry"), "level": .string("such as info or warning"),
-                "service": .string("the part of the agent"), "text": .string("the entry, in one line"),
+                "time": .time("time of the entry"), "level": .string("severity, such as info or warning"),
+                "service": .string("the part of the agent that logged it"), "text": .string("the entry, in one line"),
             ], required: ["time", "level", "service", "text"])
         router.on(
             "GET", "/v1/logs", needs: .read,
             .init(
-                "What the agent logged last, the oldest first",
+                "The agent's latest log entries, oldest first",
                 answer: .object(["entries": .array(of: entry, "at most \(RecentLog.limit)")], required: ["entries"]))
         ) { _ in .json(["entries": .array(RecentLog.shared.entries.map(\.json))]) }
         router.on(
             "GET", "/v1/logs/stream", needs: .read,
-            .init("What the agent logged last, then each entry as it is logged", events: ["log": entry])
+            .init("The agent's latest log entries, then new entries as they are logged", events: ["log": entry])
         ) { _ in
             let (past, coming) = RecentLog.shared.follow()
             return .stream { writer in

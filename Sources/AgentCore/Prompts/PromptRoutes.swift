@@ -9,35 +9,36 @@ extension PromptsFeature {
         router.on(
             "GET", "/v1/prompts", needs: .read,
             .init(
-                "The prompts that wait for an answer, the oldest first",
+                "The pending prompts, oldest first",
                 answer: .object(
-                    ["prompts": .array(of: .prompt, "the waiting prompts")], required: ["prompts"]))
+                    ["prompts": .array(of: .prompt, "the pending prompts")], required: ["prompts"]))
         ) { _ in .json(["prompts": .array(self.host.prompts.prompts.map { .object($0.details) })]) }
         router.on(
             "GET", "/v1/prompts/{id}", needs: .read,
-            .init("One prompt", path: ["id": .integer("of the prompt")], answer: .prompt)
+            .init("One prompt", path: ["id": .integer("number of the prompt")], answer: .prompt)
         ) { request in .json(.object(try self.host.prompts.prompt(try request.promptID()).details)) }
         router.on(
             "POST", "/v1/prompts/{id}", needs: .operate,
             .init(
-                "Answer a prompt by one of text, choice, grant, password, code and refuse; the first answer counts",
-                path: ["id": .integer("of the prompt")],
+                "Answer a prompt with one of text, choice, grant, password, code and refuse; the first answer counts",
+                path: ["id": .integer("number of the prompt")],
                 body: [
                     "text": Schema.string("for a password, PIN, passcode or question").asSensitive,
                     "choice": Schema.string("one of the choices").asSensitive,
                     "grant": .boolean("consent, or refuse it"),
-                    "userName": .string("who logs in, with a password"),
-                    "password": Schema.string("of the user who logs in").asSensitive,
-                    "code": Schema.string("an authorization code, to log in by").asSensitive,
-                    "verifier": Schema.string("that the code was requested with, where it was").asSensitive,
-                    "redirectUri": .string("that the code was requested with; the configured one where it is missing"),
+                    "userName": .string("the user who logs in, with a password"),
+                    "password": Schema.string("password of the user who logs in").asSensitive,
+                    "code": Schema.string("an authorization code to log in with").asSensitive,
+                    "verifier": Schema.string("PKCE verifier of the code's request, if it had one").asSensitive,
+                    "redirectUri": .string("redirect URI of the code's request, if not the configured one"),
                     "refuse": .boolean("true: no answer will be given"),
-                    "program": .string("that answers on its own, such as a PIN pad; else a person answers"),
+                    "program": .string(
+                        "program that answers on its own, such as a PIN pad; missing if a person answers"),
                 ],
                 answer: .object(
                     [
-                        "id": .integer("of the prompt"),
-                        "state": .string("what it is now", choices: ["answered", "refused"]),
+                        "id": .integer("number of the prompt"),
+                        "state": .string("its new state", choices: ["answered", "refused"]),
                     ], required: ["id", "state"]))
         ) { request in
             let id = try request.promptID()
@@ -60,7 +61,7 @@ extension PromptsFeature {
         let given = [text != nil, choice != nil, grant != nil, refuse != nil, password != nil, code != nil]
         guard given.count(where: { $0 }) == 1, refuse != false else {
             throw AgentError.badRequest(
-                member: "the answer", fault: "has to be exactly one of text, choice, grant, password, code and refuse")
+                member: "the answer", fault: "must be exactly one of text, choice, grant, password, code and refuse")
         }
         if let password {
             return .credentials(userName: try body.string("userName"), password: SecretBytes(utf8: password))

@@ -11,11 +11,11 @@ package struct CallContent {
     /// - Parameter done: what is done with it.
     package static func members(_ done: String) -> [String: Schema] {
         [
-            "body": Schema.base64("what is \(done): this, text, json or form").asSensitive,
-            "text": Schema.string("what is \(done), as text/plain").asSensitive,
-            "json": Schema.anything("what is \(done), as application/json").asSensitive,
-            "form": .pairs("what is \(done), encoded as a form").asSensitive,
-            "type": .string("what the body is: its Content-Type", choices: CallRequest.Kind.allCases.map(\.rawValue)),
+            "body": Schema.base64("the content to be \(done): give this, text, json or form").asSensitive,
+            "text": Schema.string("the content to be \(done), as text/plain").asSensitive,
+            "json": Schema.anything("the content to be \(done), as application/json").asSensitive,
+            "form": .pairs("the content to be \(done), encoded as a form").asSensitive,
+            "type": .string("type of the body: its Content-Type", choices: CallRequest.Kind.allCases.map(\.rawValue)),
         ]
     }
 

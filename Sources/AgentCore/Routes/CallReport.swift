@@ -71,9 +71,9 @@ extension AgentError {
 }
 
 extension Schema {
-    package static let endOfToken = "end of its life; not where the server of an OAuth account does not say"
-    package static let whose = "whose token; the user's while one is logged in, else the board's, unless given"
+    package static let endOfToken = "when it expires; missing if the server of an OAuth account does not say"
+    package static let whose = "whose token; by default the user's while one is logged in, otherwise the board's"
     package static var additionalScope: Schema {
-        string("scopes needed beyond the configured ones, with blanks between")
+        string("scopes needed beyond the configured ones, separated by blanks")
     }
 }

@@ -48,19 +48,19 @@ package struct CallRequest {
 
     package static var members: [String: Schema] {
         [
-            "method": .string("of HTTP"),
+            "method": .string("HTTP method"),
             "path": .string(
-                "below the gateway, @ and the name of an endpoint of its configuration, or a URL on a configured host"),
-            "query": .pairs("is encoded and added to the path"), "headers": .pairs("fields of the head, in order"),
-            "accept": .string("what the answer should be; sets Accept", choices: Kind.allCases.map(\.rawValue)),
+                "path below the gateway, @ and the name of a configured endpoint, or a URL on a configured host"),
+            "query": .pairs("fields to encode and add to the path"), "headers": .pairs("header fields, in order"),
+            "accept": .string("preferred type of the answer; sets Accept", choices: Kind.allCases.map(\.rawValue)),
             "expect": .string(
-                "what the answer has to be: sets Accept, and refuses an answer of 2xx with a body of another type",
+                "required type of the answer: sets Accept, and rejects a 2xx answer with a body of another type",
                 choices: Kind.allCases.map(\.rawValue)),
             "as": .string(Schema.whose, choices: ["board", "user"]), "scope": .additionalScope,
-            "public": .boolean("at a gateway: whether the request says nothing of who calls"),
-            "timeoutSeconds": .integer("limit of each attempt", in: 1...timeoutLimit),
+            "public": .boolean("at a gateway: whether the request does not identify the caller"),
+            "timeoutSeconds": .integer("time limit of each attempt", in: 1...timeoutLimit),
             "prompts": .string(
-                "at a gateway: ask for one-time passwords that the API demands, and who may answer: only the user who "
+                "at a gateway: who is asked for one-time passwords that the API demands: only the user who "
                     + "calls, or all users who may operate",
                 choices: Prompted.allCases.map(\.rawValue)),
         ].merging(CallContent.members("sent")) { own, _ in own }
@@ -98,7 +98,7 @@ package struct CallRequest {
         timeout = try request.optionalInteger("timeoutSeconds", in: 1...Self.timeoutLimit).map { .seconds($0) }
         signing = request["sign"].flatMap { [.null, .bool(false)].contains($0) ? nil : $0 }
         guard signing == nil || uploadLength == nil else {
-            throw .badRequest(member: "sign", fault: "needs the body whole, and upload sends it in pieces")
+            throw .badRequest(member: "sign", fault: "needs the whole body, but upload sends it in pieces")
         }
         prompted = try request.optionalString("prompts").map { text throws(AgentError) in
             guard let prompted = Prompted(rawValue: text) else {
@@ -122,7 +122,7 @@ extension RequestBody {
         var pairs: [(String, String)] = []
         for element in elements {
             guard let name = element["name"]?.string, let value = element["value"]?.string, element.object?.count == 2
-            else { throw .badRequest(member: member, fault: "holds something else than {name, value}") }
+            else { throw .badRequest(member: member, fault: "contains something other than {name, value}") }
             pairs.append((name, value))
         }
         return pairs
@@ -133,7 +133,7 @@ extension RequestBody {
         guard let kind = CallRequest.Kind(rawValue: text) else {
             throw .badRequest(
                 member: member,
-                fault: "is none of \(CallRequest.Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+                fault: "is not one of \(CallRequest.Kind.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return kind
     }
@@ -144,7 +144,7 @@ extension Schema {
     package static func pairs(_ meaning: String) -> Schema {
         .array(
             of: .object(
-                ["name": .string("of the field"), "value": Schema.string("of the field").asSensitive],
+                ["name": .string("name of the field"), "value": Schema.string("value of the field").asSensitive],
                 required: ["name", "value"]), meaning)
     }
 }

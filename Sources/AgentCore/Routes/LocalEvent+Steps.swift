@@ -2,7 +2,7 @@ import Groundwork
 import LocalAPI
 
 extension LocalEvent {
-    /// The events of work whose steps somebody watches. It lasts for as long as they are read; its value is the last
+    /// The events of work whose steps a program watches. It lasts for as long as they are read; its value is the last
     /// one.
     package static func steps(
         _ name: String, _ work: @escaping @Sendable (@escaping @Sendable (LocalEvent) -> Void) async throws -> JSON

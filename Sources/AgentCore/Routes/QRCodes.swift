@@ -6,7 +6,8 @@ extension Schema {
     package static var qrCode: Schema {
         object(
             [
-                "text": Schema.string("what to show").asSensitive, "svg": Schema.string("a picture of it").asSensitive,
+                "text": Schema.string("the content to show").asSensitive,
+                "svg": Schema.string("a picture of it").asSensitive,
                 "png": Schema.base64("a picture of it").asSensitive,
             ], required: ["text", "svg", "png"])
     }

@@ -87,7 +87,7 @@ extension LocalRequest {
     {
         guard let text = query[name] else { return preset }
         guard let choice = choices[text] else {
-            throw .badRequest(member: name, fault: "is none of \(choices.keys.sorted().joined(separator: ", "))")
+            throw .badRequest(member: name, fault: "is not one of \(choices.keys.sorted().joined(separator: ", "))")
         }
         return choice
     }

@@ -20,7 +20,7 @@ extension Schema {
                 .reference(to: "Event"),
                 .object(withExplanation(["time": .time("when it happened")]), required: ["message"]),
             ],
-            "The newest trouble, while it lasts")
+            "The latest error, while it lasts")
     }
 
     /// The status, to which each feature contributes its members.
@@ -37,12 +37,13 @@ extension Schema {
 
     package static var userMembers: [String: Schema] {
         [
-            "loggedIn": .boolean("whether anybody is"), "userName": .string("as the gateway names the user").orNull,
-            "loggedInAt": .time("since when"), "sessionEnds": .time("where that is known"),
-            "tokenLifeLeft": .integer("in seconds, where there is an access token"),
-            "locked": .boolean("whether the session is locked; then nobody counts as logged in"),
-            "lockedAt": .time("since when it is locked"),
-            "attemptsLeft": .integer("wrong passcodes after which a locked session is given up"),
+            "loggedIn": .boolean("whether a user is logged in"),
+            "userName": .string("as the gateway names the user").orNull,
+            "loggedInAt": .time("when the user logged in"), "sessionEnds": .time("when the session ends, if known"),
+            "tokenLifeLeft": .integer("in seconds, if there is an access token"),
+            "locked": .boolean("whether the session is locked; then no user counts as logged in"),
+            "lockedAt": .time("when it was locked"),
+            "attemptsLeft": .integer("wrong passcodes left before a locked session is ended"),
         ]
     }
 
@@ -64,7 +65,7 @@ extension Schema {
                             "name": .string("stable, for programs"),
                             "verdict": .string("what was found", choices: ["pass", "warn", "fail", "skip"]),
                             "message": .string("for people"), "remedy": .string("what to do"),
-                        ], required: ["name", "verdict", "message"]), "in the order in which to fix them"),
+                        ], required: ["name", "verdict", "message"]), "in the order to fix them"),
             ], required: ["worst", "checks"])
     }
 }

@@ -24,7 +24,7 @@ package enum ConfigurationError: Explained, Equatable {
         case .unknownPeer(let name):
             Explanation(
                 "configuration.unknown-peer", .configuration,
-                "the settings name \(name), which this machine does not know",
+                "the settings name \(name), which does not exist on this machine",
                 remedy: "write a user's name, or @ and a group's name, that getent(1) finds")
         }
     }

@@ -58,9 +58,9 @@ package struct MachineComparison {
         case .there(let status) where status.st_mode & S_IFMT != S_IFDIR:
             fail(key, "\(path) is not a directory", fix: "name another")
         case .there(let status) where status.st_mode & 0o077 != 0:
-            fail(key, "others may look into \(path)", fix: "run: chmod 700 \(path)")
+            fail(key, "other users may read \(path)", fix: "run: chmod 700 \(path)")
         case .there: break
-        case .hidden(let reason): note(key, "\(path) cannot be looked at: \(reason)", fix: "check again as root")
+        case .hidden(let reason): note(key, "cannot inspect \(path): \(reason)", fix: "check again as root")
         case .missing:
             // The agent creates this directory, but not its parent.
             guard case .missing = Self.look(at: Self.directory(of: path)) else { return }
@@ -87,10 +87,10 @@ package struct MachineComparison {
         case .there(let status) where status.st_mode & S_IFMT != S_IFREG:
             fail(key, "\(path) is not a regular file", fix: "name another")
         case .there(let status) where status.st_mode & 0o077 != 0:
-            fail(key, "others may read \(path)", fix: "run: chmod 600 \(path)")
+            fail(key, "other users may read \(path)", fix: "run: chmod 600 \(path)")
         case .there(let status) where status.st_size == 0: fail(key, "\(path) is empty", fix: "write the key into it")
         case .there: break
-        case .hidden(let reason): note(key, "\(path) cannot be looked at: \(reason)", fix: "check again as root")
+        case .hidden(let reason): note(key, "cannot inspect \(path): \(reason)", fix: "check again as root")
         case .missing where isMadeWhenMissing:
             guard case .missing = Self.look(at: Self.directory(of: path)) else { return }
             fail(key, "\(Self.directory(of: path)) does not exist", fix: "make it, or name another file")
@@ -103,14 +103,15 @@ package struct MachineComparison {
 
     package mutating func compareSocket(_ key: String, _ path: String) {
         guard path.utf8.count <= Self.socketPathLimit else {
-            return fail(key, "has \(path.utf8.count) bytes", fix: "name one of at most \(Self.socketPathLimit)")
+            return fail(
+                key, "has \(path.utf8.count) bytes", fix: "name a path of at most \(Self.socketPathLimit) bytes")
         }
         let directory = Self.directory(of: path)
         guard case .missing = Self.look(at: directory) else { return }
         // Directories that systemd creates with the service do not exist before.
         guard !path.hasPrefix("/run/") else {
             if path != AgentConfiguration.defaultSocketPath {
-                note(key, "\(directory) does not exist", fix: "have systemd make it: RuntimeDirectory= of the unit")
+                note(key, "\(directory) does not exist", fix: "let systemd make it: RuntimeDirectory= in the unit")
             }
             return
         }
@@ -124,13 +125,13 @@ package struct MachineComparison {
         for (key, names) in [("api.read", api.read), ("api.publish", api.publish), ("api.operate", api.operate)] {
             for (index, name) in names.enumerated() where !AccessPolicy.knows(name) {
                 fail(
-                    "\(key)[\(index)]", "this machine does not know \(name)",
+                    "\(key)[\(index)]", "\(name) does not exist on this machine",
                     fix: "write a user's name, or @ and a group's name, that getent(1) finds")
             }
         }
         if !api.group.isEmpty, !AccessPolicy.knows("@\(api.group)") {
             fail(
-                "api.group", "this machine does not know the group \(api.group)",
+                "api.group", "the group \(api.group) does not exist on this machine",
                 fix: "write a group's name that getent(1) finds")
         }
     }

@@ -60,7 +60,7 @@ package enum HardwareError: Explained, Equatable {
 
     package var explanation: Explanation {
         Explanation(
-            "identity.own", .conflict, "the identity here is not another board's",
+            "identity.own", .conflict, "the identity on this board is not another board's",
             remedy: "to remove it, use latchkey deregister or latchkey reset")
     }
 

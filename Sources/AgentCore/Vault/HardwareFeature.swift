@@ -16,14 +16,14 @@ package struct HardwareFeature: Feature {
             ["identity": .string("what was done", choices: ["adopted", "discarded"])], required: ["identity"])
         router.on(
             "POST", "/v1/identity/adopt", needs: .operate,
-            .init("Go on with the identity of another board, whose place this one takes", answer: answer)
+            .init("Keep using another board's identity: this board takes its place", answer: answer)
         ) { request in
             try await self.adoptIdentity()
             return .json(["identity": "adopted"])
         }
         router.on(
             "POST", "/v1/identity/discard", needs: .operate,
-            .init("Forget the identity and the messages of another board, whose card was copied", answer: answer)
+            .init("Forget the identity and the messages that were copied with another board's card", answer: answer)
         ) { request in
             try await self.discardIdentity()
             return .json(["identity": "discarded"])

@@ -5,7 +5,7 @@ package enum VaultEvent: ReportedEvent {
     case setAside(path: String)
 
     package static let meanings = [
-        "vault.set-aside": "the vault was damaged and is kept under another name; the board has to be enrolled again"
+        "vault.set-aside": "the vault was damaged and is kept under another name; the board must be enrolled again"
     ]
 
     package var report: EventReport {
@@ -13,7 +13,7 @@ package enum VaultEvent: ReportedEvent {
         case .setAside(let path):
             EventReport(
                 "vault.set-aside", .trouble,
-                "the vault was damaged and is kept as \(path); the board has to be enrolled again")
+                "the vault was damaged and is kept as \(path); the board must be enrolled again")
         }
     }
 }

@@ -20,7 +20,7 @@ package struct VaultFeature: Feature {
 
     package func warnings() async throws -> [String] {
         try await host.vault.openedBy().kind.isDevelopment
-            ? ["the vault is opened by a development key file, which keeps nothing safe"] : []
+            ? ["the vault is opened by a development key file, which does not protect it"] : []
     }
 
     package static var errors: [any Explained.Type] { [VaultError.self] }

@@ -11,9 +11,9 @@ extension VaultFeature {
         router.on(
             "GET", "/v1/vault/slots", needs: .operate,
             .init(
-                "The slots of the sealed store, each of which opens with a key of its own",
+                "The slots of the sealed store; each has its own key",
                 answer: .object(
-                    ["slots": .array(of: Slot.schema, "in the order of their numbers")], required: ["slots"]))
+                    ["slots": .array(of: Slot.schema, "ordered by number")], required: ["slots"]))
         ) { _ in
             let openedBy = try await self.host.vault.openedBy().id
             return .json([
@@ -30,7 +30,7 @@ extension VaultFeature {
         router.on(
             "POST", "/v1/vault/slots/{id}", needs: .operate,
             .init(
-                "Give a slot of the sealed store another key; the former key no longer opens it",
+                "Replace the key of a slot of the sealed store; the old key no longer opens it",
                 path: ["id": .integer("number of the slot")], body: Self.keyMembers, required: ["kind", "key"],
                 answer: Slot.schema)
         ) { request in
@@ -95,10 +95,10 @@ extension Slot {
     fileprivate static var schema: Schema {
         Schema.object(
             [
-                "id": .integer("number of the slot"), "kind": .string("what opens it"),
-                "created": .string("when, RFC 3339"),
-                "isDamaged": .boolean("whether it opens nothing any more"),
-                "isInUse": .boolean("whether the store was opened by it"),
+                "id": .integer("number of the slot"), "kind": .string("what opens the slot"),
+                "created": .string("when it was created, RFC 3339"),
+                "isDamaged": .boolean("whether it can no longer open the store"),
+                "isInUse": .boolean("whether it opened the store"),
             ], required: ["id", "kind", "created", "isDamaged", "isInUse"])
     }
 

@@ -157,7 +157,7 @@ extension BlueZ {
             // Checked each time: a central that only listened may have sent a request by now.
             guard await sparing().isDisjoint(with: others.values.map(\.id)) else {
                 throw .failed(
-                    operation: operation, reason: "another central is subscribed and waits for an answer of its own")
+                    operation: operation, reason: "another central is subscribed and waits for its own answer")
             }
             await hangUp(other)
             if serving?.centrals[other] != nil {

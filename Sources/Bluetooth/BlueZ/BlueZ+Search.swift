@@ -45,7 +45,7 @@ extension BlueZ {
     }
 
     /// Starts discovery unless it runs. A search that begins while bluetoothd is being asked shares the answer: it
-    /// would wait in vain if that were a failure.
+    /// would wait without success if that were a failure.
     ///
     /// - Parameter ask: asks bluetoothd.
     /// - Returns: the failure, if any.

@@ -69,7 +69,7 @@ struct BlueZApplication: Sendable {
         return properties
     }
 
-    /// The name shortened to fit into a scan response of 31 bytes, two of which are the header (Core, Vol 6 Part B
+    /// The name shortened to fit into a scan response of 31 bytes with a header of two (Core, Vol 6 Part B
     /// 2.3.1.3).
     static func cut(_ name: String) -> String {
         var cut = name

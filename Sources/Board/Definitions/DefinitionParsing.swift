@@ -21,7 +21,7 @@ extension BoardDefinition {
         var table = SettingsTable(members)
         let file = path.split(separator: "/").last.map(String.init) ?? path
         name = file.hasSuffix(".toml") ? String(file.dropLast(5)) : file
-        title = table.string("title", required: "write the board's name for people") ?? ""
+        title = table.string("title", required: "write the board's human-readable name") ?? ""
         models = table.strings("models") ?? []
         button = Self.line("button", in: &table)
         led = Self.line("led", in: &table)
@@ -129,7 +129,7 @@ extension SensorDefinition {
 
         if deadband < 0 { table.note("deadband", "is negative", fix: "write 0 or more, in the sensor's unit") }
         if greatest < max(least, period) {
-            table.note("greatest-interval-s", "is shorter than the period or the least interval", fix: "lengthen it")
+            table.note("greatest-interval-s", "is shorter than the period or the minimum interval", fix: "lengthen it")
         }
         guard let name, let source, let resolved = unit ?? natural?.unit else { return nil }
         self.init(

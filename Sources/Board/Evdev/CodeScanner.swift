@@ -6,7 +6,7 @@ public struct CodeScanner: Sendable {
         case text(String)
         /// A code of more than 4096 characters.
         case tooLong
-        /// The rest of a code of which something was lost, as it was typed faster than it was read.
+        /// The rest of a code that lost something, as it was typed faster than it was read.
         case incomplete
     }
 

@@ -55,9 +55,9 @@ final class InputDevice: Sendable {
         var buffer = [UInt8](repeating: 0, count: KeyEvent.byteCount * Self.eventsPerRead)
         let count = read(descriptor, &buffer, buffer.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return nil }
-        guard count > 0 else { throw count < 0 ? Fault(errno) : Fault("it is gone") }
+        guard count > 0 else { throw count < 0 ? Fault(errno) : Fault("it was removed") }
         guard let events = KeyEvent.all(in: buffer.prefix(count)) else {
-            throw Fault("it sends something else than the kernel's events")
+            throw Fault("it sends something other than kernel events")
         }
         return events
     }

@@ -1,4 +1,4 @@
-/// One event of a Linux input device, as it is read (`struct input_event` of linux/input.h). Pure.
+/// One event of a Linux input device, as read (`struct input_event` of linux/input.h). Pure.
 struct KeyEvent: Equatable {
     /// Its time comes first, in two words of the machine.
     static let byteCount = 2 * MemoryLayout<Int>.size + 8

@@ -9,7 +9,7 @@ struct TypedText {
         case line(String)
         /// A line that was too long; none of it is kept.
         case tooLong
-        /// The end of a line of which the kernel dropped something, as nobody read it in time.
+        /// The end of a line that lost something in the kernel, because it was not read in time.
         case incomplete
     }
 
@@ -29,7 +29,7 @@ struct TypedText {
 
     mutating func receive(_ event: KeyEvent) -> Outcome {
         if event.saysDropped {
-            // Nobody knows either which keys are down.
+            // Which keys are down is unknown, too.
             self = TypedText()
             isIncomplete = true
         }

@@ -13,7 +13,7 @@ public struct Keypad: Sendable {
     /// - Parameter path: such as `/dev/input/by-path/platform-keypad-event`.
     public init(path: String) { self.path = path }
 
-    /// Waits until somebody has entered something. No other program sees the keys meanwhile.
+    /// Waits until a person has entered something. No other program sees the keys meanwhile.
     ///
     /// - Throws: ``BoardError/keypadFailed(path:reason:)``, `CancellationError`
     public func entry() async throws -> Entry {

@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Reads what gpsd writes, piece by piece (gpsd_json(5)): JSON objects in lines, of which the first introduces it.
+/// Reads what gpsd writes, piece by piece (gpsd_json(5)): JSON objects in lines; the first introduces it.
 /// Pure.
 struct GPSDReader {
     /// The longest line, in bytes; gpsd's own buffer has 10240.
@@ -36,9 +36,9 @@ struct GPSDReader {
 
     private mutating func read(_ line: [UInt8]) -> Outcome {
         guard let report = try? JSON(parsing: line, limit: Self.lineLimit), let kind = report["class"]?.string else {
-            return .refused(reason: "it sends something else than gpsd's reports")
+            return .refused(reason: "it sends something other than gpsd's reports")
         }
-        guard isIntroduced || kind == "VERSION" else { return .refused(reason: "it does not introduce itself") }
+        guard isIntroduced || kind == "VERSION" else { return .refused(reason: "it does not identify itself") }
         isIntroduced = true
         // Only modes 2 and 3 are fixes; 0 and 1 are not, with or without numbers.
         guard kind == "TPV", let mode = report["mode"]?.integer, (2...3).contains(mode),

@@ -26,7 +26,7 @@ struct HwmonChannel: Equatable {
     }
 
     /// The channel or attribute of a file that is worth being read as a sensor: `temp1` of `temp1_input`,
-    /// `in0_lcrit_alarm` as it is; `nil` for any other file.
+    /// `in0_lcrit_alarm` unchanged; `nil` for any other file.
     static func name(ofFile file: String) -> String? {
         let channel = HwmonChannel(file)
         guard let attribute = channel.attribute else { return nil }

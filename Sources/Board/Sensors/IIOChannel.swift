@@ -18,7 +18,7 @@ struct IIOChannel: Equatable {
         self.type = String(type)
     }
 
-    /// The driver's number as it is.
+    /// The driver's number, unchanged.
     var rawFile: String { "in_\(name)_raw" }
     /// The value, if the driver itself scales it.
     var processedFile: String { "in_\(name)_input" }

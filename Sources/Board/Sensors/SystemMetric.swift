@@ -78,7 +78,7 @@ extension SensorDefinition.SystemMetric {
     }
 
     /// From the driver of a Raspberry Pi's firmware, `/sys/devices/platform/soc/soc:firmware/get_throttled`, whose
-    /// folders have other names on other models. It writes a hexadecimal number, of which bit 1 is set while the
+    /// folders have other names on other models. It writes a hexadecimal number, whose bit 1 is set while the
     /// processor's frequency is capped, bit 2 while it is throttled, and bit 3 while the soft limit of its temperature
     /// is in force.
     private static func throttled(_ files: DriverFiles) throws(BoardError) -> Double {

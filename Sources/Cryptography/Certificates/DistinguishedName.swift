@@ -116,7 +116,7 @@ extension DistinguishedName {
                 operation: operation, reason: "it has \(bytes.count) bytes, 1 to \(valueLimit) are allowed")
         }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw .invalidParameter(operation: operation, reason: "it holds a control character")
+            throw .invalidParameter(operation: operation, reason: "it contains a control character")
         }
         let type = try check(operation, OBJ_txt2obj(attribute.objectIdentifier, 1))
         defer { ASN1_OBJECT_free(type) }

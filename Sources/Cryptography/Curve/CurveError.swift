@@ -26,7 +26,7 @@ extension CurveError {
         case .unavailable(let reason):
             Explanation(
                 "curve.unavailable", .unavailable, "cannot compute on BN254CX: \(reason)",
-                remedy: "use an OpenSSL that takes curves by their parameters; some hardened builds do not")
+                remedy: "use an OpenSSL that accepts curves by their parameters; some hardened builds do not")
         case .openSSL(let operation, let reason):
             Explanation(
                 "curve.openssl", .internal, "OpenSSL cannot \(operation): \(reason)",

@@ -37,7 +37,7 @@ struct ShortLadder: Sendable {
 
     private init() throws(CurveError) { group = try CurveGroup(order: CurveNumber(3 << (G1Factor.bits - 1))) }
 
-    /// f · P as two points to be added, of which neither is infinity, also if f is 0.
+    /// f · P as two points to be added, neither one infinity, also if f is 0.
     /// - Parameters:
     ///   - point: P, which must be public.
     ///   - product: becomes (f + 2^(b + 1)) · P.

@@ -19,7 +19,7 @@ enum PEM {
             if let der = Base64.decode(base64.map(PEM.packed).joined()) { return der }
             let wrong = base64.firstIndex { line in !PEM.packed(line).utf8.allSatisfy(PEM.isBase64) }
             guard let wrong else {
-                throw .malformed(subject, reason: "the base64 after line \(line) is cut short, or has too much")
+                throw .malformed(subject, reason: "the base64 after line \(line) is truncated or too long")
             }
             throw .malformed(subject, reason: "line \(firstLine + wrong) is not base64")
         }
@@ -70,8 +70,8 @@ enum PEM {
             case (.begin(let label), nil): open = Opening(label: label, line: number)
             case (.begin, .some(let earlier)):
                 throw .malformed(
-                    subject, reason: "line \(number) begins before what begins in line \(earlier.line) ends")
-            case (.end, nil): throw .malformed(subject, reason: "line \(number) ends what does not begin")
+                    subject, reason: "line \(number) begins before the block of line \(earlier.line) ends")
+            case (.end, nil): throw .malformed(subject, reason: "line \(number) ends a block that does not begin")
             case (.end(let label), .some(let opening)):
                 found.append(try opening.closed(by: label, in: number, subject))
                 open = nil
@@ -79,7 +79,7 @@ enum PEM {
             case (nil, nil): break
             }
         }
-        if let open { throw .malformed(subject, reason: "what begins in line \(open.line) does not end") }
+        if let open { throw .malformed(subject, reason: "the block that begins in line \(open.line) does not end") }
         return found
     }
 
@@ -104,7 +104,7 @@ enum PEM {
                 guard isInside || line.contains("BEGIN ") || line.contains("END ") else { return nil }
                 throw .malformed(
                     subject,
-                    reason: "line \(number) has more or less than one marker: write each BEGIN and END line alone")
+                    reason: "line \(number) does not have exactly one marker: write each BEGIN and END line alone")
             }
             let label = words[1].trimming(while: \.isWhitespace)
             self = words[0] == "BEGIN" ? .begin(String(label)) : .end(String(label))
@@ -138,7 +138,8 @@ enum PEM {
             by other: String, in number: Int, _ subject: CryptographyError.Subject
         ) throws(CryptographyError) -> Block {
             guard label == other else {
-                throw .malformed(subject, reason: "line \(number) ends another kind than line \(line) begins")
+                throw .malformed(
+                    subject, reason: "line \(number) ends a different kind of block than line \(line) begins")
             }
             guard !isInHeaders else {
                 throw .malformed(

@@ -40,7 +40,7 @@ final class PKCS12File {
 
     /// The one private key of the file.
     ///
-    /// - Returns: a `PKCS8_PRIV_KEY_INFO`, which goes with this file.
+    /// - Returns: a `PKCS8_PRIV_KEY_INFO`, which is freed with this file.
     /// - Throws: ``CryptographyError``; ``CryptographyError/wrongPassword(_:)``, ``CryptographyError/noKey(_:)``,
     ///   ``CryptographyError/legacyEncryption(_:algorithm:)``
     func container(_ password: SecretBytes) throws(CryptographyError) -> OpaquePointer {
@@ -68,7 +68,7 @@ final class PKCS12File {
         }
         guard let key = keys.first else { throw .noKey(.keyFile) }
         guard keys.count == 1 else {
-            throw .malformed(.keyFile, reason: "it holds \(keys.count) private keys, not one")
+            throw .malformed(.keyFile, reason: "it contains \(keys.count) private keys, not one")
         }
         return key
     }
@@ -92,7 +92,7 @@ final class PKCS12File {
     private func checked(_ password: SecretBytes) throws(CryptographyError) -> Password {
         guard password.count <= Self.limit else { throw .tooLong(.secret, count: password.count, limit: Self.limit) }
         guard PKCS12_mac_present(handle) == 1 else {
-            throw .malformed(.keyFile, reason: "it has no code (MAC) that shows whether it is whole")
+            throw .malformed(.keyFile, reason: "it has no message authentication code (MAC)")
         }
         var count: UnsafePointer<ASN1_INTEGER>?
         PKCS12_get0_mac(nil, nil, nil, &count, handle)
@@ -134,7 +134,7 @@ final class PKCS12File {
 
     private func takeIterations(_ count: Int64) throws(CryptographyError) {
         ERR_clear_error()
-        guard count > 0 else { throw .malformed(.keyFile, reason: "its password is hashed in a way that is not known") }
+        guard count > 0 else { throw .malformed(.keyFile, reason: "its password is hashed by an unknown method") }
         guard count <= iterationsLeft else {
             throw .malformed(
                 .keyFile, reason: "its password is hashed more often than the \(Self.iterationLimit) times allowed")

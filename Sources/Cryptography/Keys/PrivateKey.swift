@@ -31,7 +31,7 @@ public final class PrivateKey: Sendable {
         switch algorithm {
         case .rsa(let bits):
             guard KeyKind.rsaBits.contains(bits) else {
-                throw .unsuitableKey(reason: "RSA of \(bits) bits was asked for")
+                throw .unsuitableKey(reason: "RSA of \(bits) bits was requested")
             }
             handle = try check("generate an RSA key", latchkey_generate_rsa(bits))
         case .p256: handle = try check("generate an EC key", latchkey_generate_p256())

@@ -39,7 +39,7 @@ public enum AESGCM {
         _ sealed: [UInt8], key: SecretBytes, authenticating: [UInt8]
     ) throws(CryptographyError) -> SecretBytes {
         let operation = "open"
-        guard sealed.count >= nonceBytes + tagBytes else { throw .malformed(.sealedText, reason: "it is cut short") }
+        guard sealed.count >= nonceBytes + tagBytes else { throw .malformed(.sealedText, reason: "it is truncated") }
         let most = limit + nonceBytes + tagBytes
         guard sealed.count <= most else { throw .tooLong(.sealedText, count: sealed.count, limit: most) }
         let nonce = Array(sealed.prefix(nonceBytes))

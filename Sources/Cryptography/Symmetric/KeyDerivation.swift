@@ -37,7 +37,7 @@ public enum KeyDerivation {
         guard secret.count > 0 else { throw .invalidParameter(operation: operation, reason: "the secret is empty") }
         guard (1...255 * SHA256.byteCount).contains(count) else {
             throw .invalidParameter(
-                operation: operation, reason: "\(count) bytes were asked for, 1 to 8160 can be made")
+                operation: operation, reason: "\(count) bytes were requested; 1 to 8160 are possible")
         }
         let context = try check(operation, EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, nil))
         defer { EVP_PKEY_CTX_free(context) }
@@ -72,7 +72,7 @@ public enum KeyDerivation {
         }
         guard (1...1024).contains(count) else {
             throw .invalidParameter(
-                operation: operation, reason: "\(count) bytes were asked for, 1 to 1024 can be made")
+                operation: operation, reason: "\(count) bytes were requested; 1 to 1024 are possible")
         }
         return try SecretBytes(count: count) { key throws(CryptographyError) in
             try check(

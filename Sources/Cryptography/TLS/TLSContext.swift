@@ -14,7 +14,7 @@ public final class TLSContext: Sendable {
     /// An `SSL_CTX`.
     ///
     /// `nonisolated(unsafe)` is correct because nothing sets it up after `init`, and OpenSSL lets several threads
-    /// create connections from one that nobody changes.
+    /// create connections from one that no thread changes.
     private nonisolated(unsafe) let context: OpaquePointer
 
     /// - Parameter applicationProtocol: what the server is told that is spoken (ALPN, RFC 7301), of 1 to 255 bytes;
@@ -48,7 +48,7 @@ public final class TLSContext: Sendable {
     /// - Parameter sslContext: an `SSL_CTX *` without any connections yet.
     /// - Throws: ``CryptographyError``
     public func configure(_ sslContext: UnsafeMutableRawPointer) throws(CryptographyError) {
-        let operation = "set TLS up"
+        let operation = "set up TLS"
         let context = OpaquePointer(sslContext)
         let version = minimum == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
         guard latchkey_context_require_tls(context, version) == 1 else { throw openSSLError(operation) }

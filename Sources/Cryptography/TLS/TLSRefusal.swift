@@ -24,7 +24,7 @@ public enum TLSRefusal: Sendable, Equatable {
 extension TLSRefusal: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .pinMismatch: "no key of its certificate chain fits a pin"
+        case .pinMismatch: "no key of its certificate chain matches a pin"
         case .hostMismatch(let host): "its certificate is not for \(host)"
         case .commonNameOnly(let host):
             "its certificate has no alternative name, and names \(host) only as its common name"

@@ -65,7 +65,7 @@ public enum JWS {
         _ payload: [UInt8], algorithm: Algorithm, key: SigningKey, keyID: String? = nil, headers: [String: JSON] = [:]
     ) throws(CryptographyError) -> String {
         guard reservedHeaders.isDisjoint(with: headers.keys) else {
-            throw .invalidParameter(operation: "sign a token", reason: "alg, kid, crit and b64 are not free to set")
+            throw .invalidParameter(operation: "sign a token", reason: "alg, kid, crit and b64 cannot be set")
         }
         var header = headers
         header["alg"] = .string(algorithm.rawValue)

@@ -13,7 +13,7 @@ extension SCIMFilter {
         }
         var parser = SCIMFilterParser(rest: Array(text.utf8)[...])
         self = try parser.alternatives(depth: 0)
-        guard parser.isAtEnd else { throw .filterInvalid(reason: "it has more after its end") }
+        guard parser.isAtEnd else { throw .filterInvalid(reason: "it has more text after its end") }
     }
 
     /// `attribute eq "value"`.

@@ -84,7 +84,7 @@ public struct SCIMPage: Sendable, Equatable {
         }
         let resources = answer["Resources"]?.array ?? []
         guard resources.count <= total, resources.count <= SCIMQuery.countLimit else {
-            throw .answerInvalid(operation, reason: "it has more resources than it says or than were asked for")
+            throw .answerInvalid(operation, reason: "it has more resources than it says or than were requested")
         }
         for resource in resources { try Self.check(resource, operation) }
         self.total = Int(total)

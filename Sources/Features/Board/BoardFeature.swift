@@ -83,8 +83,8 @@ package struct BoardFeature: Feature {
             "sensors": .object(
                 [
                     "count": .integer("how many there are"),
-                    "failing": .array(of: .string("name"), "those that do not answer"),
-                    "unsent": .integer("telemetry messages since the start that no account could take"),
+                    "failing": .array(of: .string("name"), "those that do not respond"),
+                    "unsent": .integer("telemetry messages since the start that no account could send"),
                 ],
                 required: ["count", "failing", "unsent"]),
         ]

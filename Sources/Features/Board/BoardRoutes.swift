@@ -9,12 +9,12 @@ extension BoardFeature {
         router.on(
             "GET", "/v1/board", needs: .read,
             .init(
-                "The board's definition, and which of its parts are there",
+                "The board's definition, and which of its parts are present",
                 answer: .object(
                     [
-                        "name": .string("of the definition"), "title": .string("of the definition"),
-                        "model": .string("as the device tree says; null where it says nothing").orNull,
-                        "directories": .array(of: .string("path"), "where definitions are looked for"),
+                        "name": .string("name of the definition"), "title": .string("its title"),
+                        "model": .string("model in the device tree; null if there is none").orNull,
+                        "directories": .array(of: .string("path"), "folders that are searched for definitions"),
                         "parts": .array(of: .part, "button, LED and sensors"),
                     ], required: ["name", "title", "model", "directories", "parts"]))
         ) { _ in
@@ -46,10 +46,10 @@ extension BoardFeature {
             .init(
                 "Press or release the simulated button",
                 body: [
-                    "pressed": .boolean("true unless given; not with milliseconds"),
+                    "pressed": .boolean("true by default; cannot be given together with milliseconds"),
                     "milliseconds": .integer(
                         "duration of the press; it ends by itself", in: Self.pressMilliseconds),
-                ], answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
+                ], answer: .object(["pressed": .boolean("the present state")], required: ["pressed"]))
         ) { request in
             guard let line = self.host.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }
             let body = RequestBody(request)
@@ -77,7 +77,7 @@ extension Schema {
             .object(
                 [
                     "part": .string("button, led, or the name of a sensor"),
-                    "verdict": .string("what was found", choices: ["present", "simulated", "not-fitted", "fault"]),
+                    "verdict": .string("the finding", choices: ["present", "simulated", "not-fitted", "fault"]),
                     "reading": .reading, "error": .problem,
                 ], required: ["part", "verdict"]))
     }

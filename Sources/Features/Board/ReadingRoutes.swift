@@ -14,14 +14,16 @@ extension BoardFeature {
         router.on(
             "POST", "/v1/readings", needs: .publish,
             .init(
-                "Hand in readings of a program's own, which are shown and published as those of the board's sensors",
-                body: ["readings": .array(of: .handedReading, "of different names").notEmpty(atMost: Self.limit)],
+                "Report a program's own readings, to be shown and published like those of the board's sensors",
+                body: [
+                    "readings": .array(of: .handedReading, "readings with different names").notEmpty(atMost: Self.limit)
+                ],
                 required: ["readings"], status: 202,
                 answer: .object(
                     [
                         "accepted": .integer("how many"),
                         "published": .boolean(
-                            "whether they are on their way to the broker: not while telemetry is off, or no account has one"
+                            "whether the broker will get them: false while telemetry is off, or no account has a broker"
                         ),
                     ], required: ["accepted", "published"]))
         ) { request in
@@ -29,7 +31,7 @@ extension BoardFeature {
             guard self.host.board.handed.take(readings) else {
                 throw AgentError.badRequest(
                     member: "readings",
-                    fault: "would make more than \(HandedReadings.limit) names; the agent forgets them when it restarts"
+                    fault: "would exceed \(HandedReadings.limit) names; the agent forgets them when it restarts"
                 )
             }
             let set = SampleSet(time: self.host.time.now, readings: readings)
@@ -52,7 +54,7 @@ extension BoardFeature {
                 throw .badRequest(member: "name", fault: "is not \(SensorName.rule)")
             }
             guard !readings.contains(where: { $0.name == name }) else {
-                throw .badRequest(member: "name", fault: "\(name) is there twice")
+                throw .badRequest(member: "name", fault: "\(name) is used twice")
             }
             guard !host.board.definition.sensors.contains(where: { $0.name == name }) else {
                 throw .badRequest(member: "name", fault: "\(name) is a sensor of the board's definition")
@@ -69,7 +71,7 @@ extension BoardFeature {
         let isMissing = reading["value"] == .null
         guard let text = try reading.optionalString("quality") else { return isMissing ? .bad : .good }
         guard let quality = Quality(rawValue: text), (quality == .bad) == isMissing else {
-            throw .badRequest(member: "quality", fault: "is bad exactly where there is no value")
+            throw .badRequest(member: "quality", fault: "must be bad if there is no value, and only then")
         }
         return quality
     }
@@ -86,7 +88,7 @@ extension BoardFeature {
         let text = try reading.optionalString("unit") ?? SenMLUnit.count.rawValue
         guard let unit = SenMLUnit(rawValue: text) else {
             throw .badRequest(
-                member: "unit", fault: "is none of \(SenMLUnit.allCases.map(\.rawValue).joined(separator: " "))")
+                member: "unit", fault: "is not one of \(SenMLUnit.allCases.map(\.rawValue).joined(separator: " "))")
         }
         return unit
     }
@@ -96,11 +98,11 @@ extension Schema {
     fileprivate static var handedReading: Schema {
         .object(
             [
-                "name": .string("\(SensorName.rule), and not that of a sensor of the board's definition"),
-                "value": .number("in the unit; null if there is none").orNull,
-                "unit": .string("a SenML unit, RFC 8428 section 12.1; count unless given"),
+                "name": .string("\(SensorName.rule), but not the name of a sensor of the board definition"),
+                "value": .number("the value in the unit; null if there is none").orNull,
+                "unit": .string("a SenML unit, RFC 8428 section 12.1; count by default"),
                 "quality": .string(
-                    "how far it can be trusted; good unless given, and bad without a value",
+                    "how reliable it is; good by default, and bad without a value",
                     choices: ["good", "uncertain", "bad"]),
             ], required: ["name", "value"])
     }

@@ -7,10 +7,10 @@ extension Schema {
             "Reading",
             .object(
                 [
-                    "name": .string("the sensor, by the board definition"),
+                    "name": .string("name of the sensor in the board definition"),
                     "unit": .string("a SenML unit, RFC 8428 section 12.1"),
-                    "quality": .string("how far it can be trusted", choices: ["good", "uncertain", "bad"]),
-                    "value": .number("in the unit; null when the quality is bad").orNull,
+                    "quality": .string("how reliable it is", choices: ["good", "uncertain", "bad"]),
+                    "value": .number("the value in the unit; null if the quality is bad").orNull,
                 ], required: ["name", "unit", "quality", "value"]))
     }
 

@@ -15,7 +15,8 @@ struct SensorsCheck: HealthCheck {
             let absent = agent.board.absentSensorCount
             guard absent == 0 else {
                 return .pass(
-                    "\(agent.board.sensorCount - absent) of \(agent.board.sensorCount) respond; the rest is optional")
+                    "\(agent.board.sensorCount - absent) of \(agent.board.sensorCount) respond; the others are optional"
+                )
             }
             return switch agent.board.sensorCount {
             case 0: .pass("the board definition names none")

@@ -10,17 +10,18 @@ import Prompts
 extension CallsFeature {
     package func addCallRoutes(to router: inout Router) {
         let head: [String: Schema] = [
-            "status": .integer("of the answer", in: 100...599), "headers": .pairs("fields of the head, in order"),
+            "status": .integer("HTTP status of the answer", in: 100...599),
+            "headers": .pairs("header fields, in order"),
             "as": .principal("whose token was used, at a gateway"),
             "error": .object(
                 Schema.explanation, required: Schema.requiredOfExplanation,
-                "What the number in x-ca-err of an answer means that is not a success"),
+                "What the x-ca-err number of an unsuccessful answer means"),
         ]
         let required: Set = ["status", "headers"]
         let whole: [String: Schema] = [
             "body": Schema.base64("the answer's body").asSensitive,
-            "text": Schema.string("the answer's body, where it is UTF-8").asSensitive,
-            "json": Schema.anything("the answer's body, where its media type is JSON's").asSensitive,
+            "text": Schema.string("the answer's body, if it is UTF-8").asSensitive,
+            "json": Schema.anything("the answer's body, if its media type is JSON").asSensitive,
         ]
         router.on(
             "POST", "/v1/call", needs: .call,
@@ -35,18 +36,18 @@ extension CallsFeature {
         router.on(
             "POST", "/v1/call/stream", needs: .call,
             .init(
-                "Make a call whose body or answer may be of any size: both pass in pieces",
+                "Make a call whose body or answer may have any size: both are sent in pieces",
                 body: GatewayCall.members.merging(CallRequest.uploadMember) { own, _ in own },
                 required: ["method", "path"],
                 events: [
                     "upload": .object(
-                        ["id": .string("under which the body is sent, from its first byte")], required: ["id"]),
+                        ["id": .string("ID under which the body is sent, from its first byte")], required: ["id"]),
                     "prompt.*": .promptStep,
                     "response": .object(head, required: required),
                     "data": .object(
-                        ["body": Schema.base64("a piece of the answer's body; bare bytes in frames").asSensitive],
+                        ["body": Schema.base64("a piece of the answer's body; raw bytes in frames").asSensitive],
                         required: ["body"]),
-                    "end": .object(["bytes": .integer("of the answer's body")], required: ["bytes"]),
+                    "end": .object(["bytes": .integer("length of the answer's body")], required: ["bytes"]),
                 ], hasFrames: true)
         ) { request in
             let (asked, name) = (try self.asked(by: request), try request.accountName())
@@ -59,9 +60,10 @@ extension CallsFeature {
             "POST", "/v1/call/uploads/{id}", needs: .call,
             .init(
                 "The next bytes of the body of a call, at most 1 MiB; answered when there is room for more",
-                path: ["id": .string("from the event upload of the call")], text: "the bytes, as they are",
+                path: ["id": .string("ID from the call's event upload")], text: "the raw bytes",
                 answer: .object(
-                    ["taken": .boolean("false: the call takes no more; its own stream says why")], required: ["taken"]))
+                    ["taken": .boolean("false: the call accepts no more; its stream reports why")], required: ["taken"])
+            )
         ) { request in
             try self.authorizer.admit(request)
             guard let feed = self.uploads.feed(request.parameters["id"] ?? "", of: request.peer.uid) else {

@@ -27,7 +27,7 @@ extension GatewayCalls {
         let program = LocalProgram(request)
         let account = try await gateways.account(of: request)
         let target = try asked.target(at: account.link.gateway, strictly: authorizer.book.isLimited(program))
-        // Whoever may operate may use the others, too; this one has a question and a record of its own.
+        // Users who may operate may use the others, too; this one has a question and a record of its own.
         if target.host == ProgramGrant.gatewayHost,
             program.mayOperate
                 ? GatewayConfiguration.letsIn(target.segments) : account.link.gateway.reserves(target.segments)
@@ -75,7 +75,7 @@ extension GatewayCall {
             return GrantUse.Target(host: host, segments: try StrictPath.segments(of: path.prefix { $0 != "?" }))
         } catch {
             guard strictly else { return GrantUse.Target(host: host, segments: []) }
-            throw AgentError.badRequest(member: "path", fault: "could be read in two ways")
+            throw AgentError.badRequest(member: "path", fault: "is ambiguous")
         }
     }
 }
@@ -88,7 +88,7 @@ extension GrantUse {
         guard names.count <= ProgramGrant.elementLimit, names.allSatisfy(ProgramGrant.isScope) else {
             throw .badRequest(
                 member: "scope",
-                fault: "is not a list of at most \(ProgramGrant.elementLimit) scopes with blanks between")
+                fault: "is not a list of at most \(ProgramGrant.elementLimit) scopes separated by blanks")
         }
         return Set(names)
     }

@@ -31,7 +31,7 @@ package struct ForwardRequest: Equatable {
         do {
             segments = try StrictPath.segments(of: path.prefix { $0 != "?" })
         } catch {
-            throw .badTarget(reason: "has a path that leads elsewhere, or could be read in two ways")
+            throw .badTarget(reason: "has a path that leads elsewhere, or is ambiguous")
         }
         let address: HTTPSAddress
         let server: Server
@@ -41,7 +41,7 @@ package struct ForwardRequest: Equatable {
             address = try HTTPSAddress("https://\(parts.host):\(port)\(path)")
             server = try Self.server(address.host, address.port, isPlain: port == "443")
         } catch let error as AddressFault {
-            throw .badTarget(reason: "is not one: \(error.reason)")
+            throw .badTarget(reason: "is not valid: \(error.reason)")
         } catch {
             throw .badTarget(reason: "names no account")
         }
@@ -57,7 +57,7 @@ package struct ForwardRequest: Equatable {
         if target.hasPrefix("/") {
             guard let host, !host.isEmpty else { throw .badTarget(reason: "names no host") }
             guard !host.contains("/"), !host.contains("?") else {
-                throw .badTarget(reason: "names a host that is none")
+                throw .badTarget(reason: "names an invalid host")
             }
             return (host, target)
         }

@@ -71,7 +71,7 @@ package final class GrantBook: Sendable {
     }
 
     private func decide(_ program: LocalProgram, _ use: GrantUse, _ state: State) -> Decision {
-        // Whoever may read the agent's memory gains nothing by a grant.
+        // A program that may read the agent's memory gains nothing by a grant.
         if program.isOwner { return .allowed(nil) }
         func first(_ grants: [ProgramGrant], _ verdict: ProgramGrant.Verdict) -> ProgramGrant? {
             grants.first { $0.verdict == verdict && $0.concerns(program.peer) && $0.covers(use) }

@@ -35,15 +35,15 @@ package enum GrantError: Explained, Equatable {
         case .refused(let program, let use):
             Explanation(
                 "grants.refused", .denied, "\(program) may never \(use)",
-                remedy: "revoke the grant that says so: latchkey grants list, latchkey grants revoke",
-                meaning: "a grant refuses this program, without asking anybody")
+                remedy: "revoke the grant that forbids it: latchkey grants list, latchkey grants revoke",
+                meaning: "a grant always refuses this program, without asking a user")
         case .revoked:
             Explanation(
                 "grants.revoked", .denied, "the grant that allowed this was revoked",
                 remedy: "ask the administrator of this board")
         case .accountChanged(let account):
             Explanation(
-                "grants.account-changed", .conflict, "the account \(account) changed while this waited",
+                "grants.account-changed", .conflict, "the account \(account) changed while this request was waiting",
                 remedy: "ask again",
                 meaning: "the account was removed, switched, stopped or started after a program had asked")
         case .sessionPrivate:
@@ -54,15 +54,17 @@ package enum GrantError: Explained, Equatable {
         case .reserved(let path):
             Explanation(
                 "grants.reserved", .permission,
-                "\(path) is an endpoint by which the agent manages the board's identity, or lets devices in",
+                "\(path) is an endpoint through which the agent manages the board's identity or lets devices in",
                 remedy: "use the commands of the agent, such as renew, logout, token and authorize",
-                meaning: "programs may not use the gateway's endpoints for tokens, registration, logout and letting in")
+                meaning:
+                    "programs may not use the gateway's endpoints for tokens, registration, logout and login of devices"
+            )
         case .unknown(let id):
             Explanation(
                 "grants.unknown", .notFound, "there is no grant \(id)", remedy: "list them: latchkey grants list")
         case .inSettings(let id):
             Explanation(
-                "grants.in-settings", .conflict, "the grant \(id) is in the settings",
+                "grants.in-settings", .conflict, "the grant \(id) comes from the settings",
                 remedy: "change [[grants]] of the settings, and restart the agent")
         case .tooMany(let limit):
             Explanation(
@@ -71,8 +73,8 @@ package enum GrantError: Explained, Equatable {
         case .notAskable(let limit):
             Explanation(
                 "grants.not-askable", .permission,
-                "a question about so many scopes is too long for a person: it has at most \(limit) characters",
-                remedy: "ask for fewer scopes, or have it allowed: latchkey grants allow, or [[grants]] of the settings"
+                "cannot ask a user about so many scopes: a question has at most \(limit) characters",
+                remedy: "request fewer scopes, or allow it: latchkey grants allow, or [[grants]] of the settings"
             )
         case .onlyOwners:
             Explanation(
@@ -82,7 +84,7 @@ package enum GrantError: Explained, Equatable {
         case .trustOfOwners(let host):
             Explanation(
                 "grants.trust-of-owners", .permission,
-                "\(host) is trusted already: only root and the agent's user may replace its trust, or remove it",
+                "\(host) is already trusted: only root and the agent's user may replace its trust, or remove it",
                 remedy: "use sudo",
                 meaning: "a user who is not an owner wanted to replace the trust in a host, or to remove the host")
         }

@@ -15,18 +15,18 @@ package enum GrantEvent: ReportedEvent {
     package static let meanings = [
         "grants.used":
             "a program acted in the name of the board or its user; reported at most once an hour",
-        "grants.refused": "a program wanted to act in the name of the board or its user, and may not",
-        "grants.allowed": "somebody has said what a program may do, or never may",
-        "grants.revoked": "somebody has taken a grant back",
-        "grants.log-failed": "it could not be recorded what programs did",
+        "grants.refused": "a program was not allowed to act in the name of the board or its user",
+        "grants.allowed": "a user has set what a program may do, or may never do",
+        "grants.revoked": "a user has revoked a grant",
+        "grants.log-failed": "the actions of programs could not be recorded",
     ]
 
     package static var details: [String: Schema] {
         [
-            "uid": .integer("of the program's user"), "user": .string("the name of that user"),
-            "unit": .string("of the program"), "host": .string("where its call goes"),
-            "as": .string("whose token, if the program said so", choices: ["board", "user"]),
-            "grant": .string("by which, or which one was changed"), "by": .string("who changed it"),
+            "uid": .integer("user ID of the program"), "user": .string("name of that user"),
+            "unit": .string("systemd unit of the program"), "host": .string("host that it calls"),
+            "as": .string("whose token, if the program named it", choices: ["board", "user"]),
+            "grant": .string("the grant that applied or was changed"), "by": .string("who changed it"),
         ]
     }
 

@@ -15,7 +15,7 @@ extension GrantsFeature {
                         "limitedBySettings": .boolean(
                             "whether programs of users who may operate need a grant too, because the settings have some"
                         ),
-                        "askSeconds": .integer("how long a person is asked about other programs; 0: nobody is asked"),
+                        "askSeconds": .integer("how long users are asked about other programs; 0: no user is asked"),
                     ], required: ["grants", "limitedBySettings", "askSeconds"]))
         ) { _ in
             let (fixed, kept) = self.authorizer.book.all
@@ -29,7 +29,7 @@ extension GrantsFeature {
         }
         router.on(
             "POST", "/v1/grants", needs: .operate,
-            .init("Say what some programs may do, or never may", body: Schema.grantMembers, answer: .grant)
+            .init("Set what some programs may do, or may never do", body: Schema.grantMembers, answer: .grant)
         ) { request in
             try self.checkMayGrant(request)
             let grant = try ProgramGrant(json: RequestBody(request).json, id: "")
@@ -39,7 +39,8 @@ extension GrantsFeature {
         router.on(
             "DELETE", "/v1/grants/{grant}", needs: .operate,
             .init(
-                "Revoke a grant; what is under way by it alone ends at once", path: ["grant": .string("its number")],
+                "Revoke a grant; calls in progress that only it allows end at once",
+                path: ["grant": .string("its number")],
                 answer: .grant)
         ) { request in
             try self.checkMayGrant(request)
@@ -51,7 +52,7 @@ extension GrantsFeature {
             "GET", "/v1/grants/log", needs: .operate,
             .init(
                 "What programs did in the name of the board or its user: uses, refusals and changes",
-                query: ["limit": .integer("the most records; 100 unless given", in: 1...1000)],
+                query: ["limit": .integer("maximum number of records; 100 by default", in: 1...1000)],
                 answer: .object(["records": .array(of: .grantRecord, "the newest last")], required: ["records"]))
         ) { request in
             let count = try request.integer("limit", in: 1...1000, default: 100)
@@ -59,7 +60,7 @@ extension GrantsFeature {
         }
     }
 
-    /// Where the settings say what programs may do, nobody gives his own programs more.
+    /// Where the settings say what programs may do, no user gives his own programs more.
     ///
     /// - Throws: ``GrantError/onlyOwners``
     private func checkMayGrant(_ request: LocalRequest) throws(GrantError) {
@@ -73,17 +74,18 @@ extension Schema {
             "GrantRecord",
             .object(
                 [
-                    "id": .integer("of the record, since the agent started"), "time": .time("of the record"),
+                    "id": .integer("number of the record since the agent started"), "time": .time("time of the record"),
                     "outcome": .string(
                         "what happened", choices: ["used", "refused", "once", "allowed", "never", "revoked"]),
-                    "uid": .integer("of the program's user"), "user": .string("the name of that user"),
-                    "unit": .string("of the program"), "account": .accountName,
-                    "as": .string("whose token, if the program said so", choices: ["board", "user"]),
-                    "host": .string("where the call went, or whose trust ended; missing for the token itself"),
-                    "grant": .string("by which, or which one was changed"),
+                    "uid": .integer("user ID of the program"), "user": .string("name of that user"),
+                    "unit": .string("systemd unit of the program"), "account": .accountName,
+                    "as": .string("whose token, if the program named it", choices: ["board", "user"]),
+                    "host": .string("host that was called, or whose trust ended; missing for the token itself"),
+                    "grant": .string("the grant that applied or was changed"),
                     "by": .string("who changed it, or allowed it once"),
-                    "times": .integer("how often since the last record of it"),
-                    "omitted": .integer("other records about this user that were left out since, to bound them"),
+                    "times": .integer("how often it happened since its last record"),
+                    "omitted": .integer(
+                        "other records about this user that were left out since then, to limit their number"),
                 ], required: ["id", "time", "outcome"], "What a program did, or what was changed"))
     }
 }

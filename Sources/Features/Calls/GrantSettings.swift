@@ -16,7 +16,7 @@ package struct GrantSettings: Sendable, Equatable {
         for var table in root.tables("grants", atMost: ProgramGrant.limit) {
             let settings = read(&table)
             if grants.contains(where: { $0.grant.id == settings.grant.id }) {
-                table.note("name", "\(settings.grant.id) is there twice", fix: "give each grant a name of its own")
+                table.note("name", "\(settings.grant.id) is used twice", fix: "give each grant its own name")
             }
             grants.append(settings)
             table.refuseUnknownKeys()
@@ -27,7 +27,7 @@ package struct GrantSettings: Sendable, Equatable {
 
     private static func read(_ table: inout SettingsTable) -> GrantSettings {
         var settings = GrantSettings()
-        let name = table.string("name", required: "write a name of your own, such as \"sensors\"") ?? ""
+        let name = table.string("name", required: "choose a name, such as \"sensors\"") ?? ""
         if !name.isEmpty, AccountName(name) == nil || name.utf8.first.map({ (0x30...0x39).contains($0) }) == true {
             table.note(
                 "name", "is not a name", fix: "use lower-case letters, digits and hyphens, and begin with a letter")
@@ -44,12 +44,12 @@ package struct GrantSettings: Sendable, Equatable {
             settings.grant.subject.unit = unit
         }
         if settings.user.isEmpty, settings.group.isEmpty, unit.isEmpty {
-            table.note("user", "is missing, and so are group and unit", fix: "say whose programs are meant")
+            table.note("user", "is missing, and so are group and unit", fix: "name the programs that the grant is for")
         }
         func list(_ key: String, fix: String, _ isValid: (String) -> Bool) -> [String]? {
             guard let texts = table.texts(key) else { return nil }
             if let wrong = texts.first(where: { !isValid($0) }) {
-                table.note(key, "holds \"\(DisplayText.clean(wrong))\", which does not belong there", fix: fix)
+                table.note(key, "contains \"\(DisplayText.clean(wrong))\", which is not allowed here", fix: fix)
             }
             return texts
         }
@@ -62,7 +62,7 @@ package struct GrantSettings: Sendable, Equatable {
         if let names = list("hosts", fix: "use gateway, or host:port", { ProgramGrant.host($0) != nil }) {
             settings.grant.hosts = Set(names.compactMap(ProgramGrant.host))
         }
-        if let paths = list("paths", fix: "begin each with /, and end beginnings with /*", ProgramGrant.isPath) {
+        if let paths = list("paths", fix: "begin each with /; end a prefix with /*", ProgramGrant.isPath) {
             settings.grant.paths = paths
         }
         if let scopes = list("scopes", fix: "use scopes", ProgramGrant.isScope) { settings.grant.scopes = Set(scopes) }

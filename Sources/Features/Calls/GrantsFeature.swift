@@ -32,7 +32,7 @@ package struct GrantsFeature: Feature {
         let group = machine.configuration[ProxySettings.self].group
         for (key, name) in programs + [("proxy.group", group.isEmpty ? "" : "@\(group)")]
         where !name.isEmpty && !AccessPolicy.knows(name) {
-            machine.fail(key, "this machine does not know \(name)", fix: "write a name that getent(1) finds")
+            machine.fail(key, "\(name) does not exist on this machine", fix: "write a name that getent(1) finds")
         }
     }
 

@@ -12,7 +12,7 @@ extension CallsFeature {
         router.on(
             "GET", "/v1/hosts", needs: .read,
             .init(
-                "The hosts beside the gateways that may be called, and how each has to prove itself",
+                "The hosts other than the gateways that may be called, and how each must prove its identity",
                 answer: .object(["hosts": .array(of: .host, "those of the settings first")], required: ["hosts"]))
         ) { _ in
             let list = self.gateways.hosts
@@ -22,7 +22,7 @@ extension CallsFeature {
         router.on(
             "POST", "/v1/hosts", needs: .operate,
             .init(
-                "Add a host that may be called; an owner also replaces how one that was added proves itself",
+                "Add a host that may be called; an owner may also replace the trust in an added host",
                 body: Schema.hostMembers,
                 required: ["host"], answer: .host)
         ) { request in
@@ -36,7 +36,7 @@ extension CallsFeature {
         router.on(
             "DELETE", "/v1/hosts/{host}", needs: .operate,
             .init(
-                "Remove a host that was added, and what grants allow there; takes an owner",
+                "Remove an added host, and what grants allow there; only for owners",
                 path: ["host": .string("host:port")],
                 answer: .object(["removed": .string("host:port")], required: ["removed"]))
         ) { request in
@@ -49,7 +49,7 @@ extension CallsFeature {
         }
     }
 
-    /// Whoever may not have a token does not say which server gets it, either.
+    /// A user who may not have a token does not say which server gets it, either.
     ///
     /// - Throws: ``GrantError/onlyOwners``
     private func checkMayTrust(_ request: LocalRequest) throws(GrantError) {
@@ -78,16 +78,18 @@ extension Schema {
     fileprivate static var hostMembers: [String: Schema] {
         [
             "host": .string("name or IP address, IPv6 in brackets"),
-            "port": .integer("443 unless given", in: 1...65_535),
-            "public": .boolean("whether it is a third party's, and gets no token, identifier or client certificate"),
+            "port": .integer("443 by default", in: 1...65_535),
+            "public": .boolean(
+                "whether it belongs to a third party and gets no token, identifier or client certificate"),
             "certificates": .array(
-                of: .string("a certificate: PEM, or DER in base64"), "at which its chain may end: at most 16"),
-            "pins": .array(of: .string("SHA-256 of a package key, in hexadecimal or base64"), "at most 16"),
+                of: .string("a certificate: PEM, or DER in base64"),
+                "trust anchors of its certificate chain; at most 16"),
+            "pins": .array(of: .string("SHA-256 of a public key, in hexadecimal or base64"), "at most 16"),
             "publicAuthorities": .boolean("whether its chain may end at an authority that the system trusts"),
             "nameCheck": .string(
-                "how its certificate must name it; off: not at all; common-name: also by its common name",
+                "how its certificate must name the host; off: not at all; common-name: also by its common name",
                 choices: ServerTrust.NameCheck.allCases.map(\.rawValue)),
-            "timeoutSeconds": .integer("limit of a call; 60 unless given", in: 1...HostSecurity.timeoutLimit),
+            "timeoutSeconds": .integer("time limit of a call; 60 by default", in: 1...HostSecurity.timeoutLimit),
         ]
     }
 

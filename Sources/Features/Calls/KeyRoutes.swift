@@ -9,7 +9,7 @@ extension SigningFeature {
         router.on(
             "GET", "/v1/keys", needs: .operate,
             .init(
-                "The keys that bodies of calls may be signed with, beside the device's own",
+                "The keys that can sign bodies of calls, besides the device's own",
                 answer: .object(["keys": .array(of: .signingKey, "by name")], required: ["keys"]))
         ) { _ in
             .json(["keys": .array(try await self.keys.all().map { Self.report($0.name, $0.key) })])
@@ -17,12 +17,13 @@ extension SigningFeature {
         router.on(
             "POST", "/v1/keys", needs: .operate,
             .init(
-                "Store a key to sign with, or make one: RSA of 2048 bits",
+                "Store a signing key, or generate one: RSA of 2048 bits",
                 body: [
                     "name": .string("1 to 64 lower-case letters, digits and hyphens"),
-                    "pem": Schema.string("an unencrypted private key, PKCS#8; one is made unless given").asSensitive,
+                    "pem": Schema.string("an unencrypted private key, PKCS#8; without it, one is generated")
+                        .asSensitive,
                     "pkcs12": Schema.base64("a PKCS#12 file with one private key instead").asSensitive,
-                    "password": Schema.string("of that file; empty unless given").asSensitive,
+                    "password": Schema.string("password of that file; empty by default").asSensitive,
                 ], required: ["name"], answer: .signingKey)
         ) { request in
             let body = RequestBody(request)
@@ -49,7 +50,7 @@ extension SigningFeature {
             throw .badRequest(member: "the body", fault: "has more than one of pem, pkcs12")
         }
         guard let pkcs12 else {
-            guard password == nil else { throw .badRequest(member: "password", fault: "goes with pkcs12") }
+            guard password == nil else { throw .badRequest(member: "password", fault: "requires pkcs12") }
             return pem.map { .pem(SecretBytes(utf8: $0)) } ?? .made
         }
         guard var file = Base64.decode(pkcs12) else { throw .badRequest(member: "pkcs12", fault: "is not base64") }
@@ -71,9 +72,9 @@ extension Schema {
             "SigningKey",
             .object(
                 [
-                    "name": .string("by which a call names it"),
-                    "publicKey": .base64("SubjectPublicKeyInfo (RFC 5280) in DER, for whoever checks signatures"),
-                    "algorithm": .string("of its signatures", choices: ["RS256", "ES256"]),
-                ], required: ["name", "publicKey", "algorithm"], "A key that bodies of calls may be signed with"))
+                    "name": .string("name that calls use"),
+                    "publicKey": .base64("SubjectPublicKeyInfo (RFC 5280) in DER, to verify signatures with"),
+                    "algorithm": .string("algorithm of its signatures", choices: ["RS256", "ES256"]),
+                ], required: ["name", "publicKey", "algorithm"], "A key that can sign bodies of calls"))
     }
 }

@@ -42,7 +42,7 @@ package enum PassedFields {
     package static func check(_ call: CallRequest, byOperator: Bool) throws(AgentError) {
         let method = call.method
         guard HTTPHeaders.isToken(method) else {
-            throw .badRequest(member: "method", fault: "is not a method of HTTP")
+            throw .badRequest(member: "method", fault: "is not an HTTP method")
         }
         guard !refuses(method: method) else {
             throw .badRequest(member: "method", fault: "is \(method.uppercased()), which is not passed on")
@@ -52,10 +52,10 @@ package enum PassedFields {
         if !call.isPublic { refused.formUnion(byOperator ? ofAgent.subtracting(ofPlace) : ofAgent) }
         for (name, value) in call.headers.pairs {
             guard HTTPHeaders.isToken(name) else {
-                throw .badRequest(member: "headers", fault: "has a field whose name is not one of HTTP")
+                throw .badRequest(member: "headers", fault: "has a field whose name is not valid in HTTP")
             }
             guard !refused.contains(plain(name)) else {
-                throw .badRequest(member: "headers", fault: "has \(name), which the agent alone sets, or nobody")
+                throw .badRequest(member: "headers", fault: "has \(name), which a program must not set")
             }
             guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw .badRequest(member: "headers", fault: "has a value for \(name) with control characters")

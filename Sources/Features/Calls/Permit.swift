@@ -10,7 +10,7 @@ package final class Permit: Sendable {
     package let program: LocalProgram
     /// At the gateway that the decision is about: the account may be at another one meanwhile.
     package let link: Link
-    /// With the principal in whose name; `nil` for what serves whoever needs no grant and does not say.
+    /// With the principal in whose name; `nil` for what serves a program that needs no grant and does not say.
     package let use: GrantUse
     /// Whether a person allowed only this.
     package let isOnce: Bool

@@ -28,7 +28,7 @@ extension ProgramGrant {
         func number(_ member: String) throws(AgentError) -> UInt32? {
             guard let value = json[member], value != .null else { return nil }
             guard let number = value.integer, (0..<Int64(UInt32.max)).contains(number) else {
-                throw .badRequest(member: member, fault: "is not the number of a user or a group")
+                throw .badRequest(member: member, fault: "is not a user ID or a group ID")
             }
             return UInt32(number)
         }
@@ -39,7 +39,7 @@ extension ProgramGrant {
             }
             let texts = list.compactMap(\.string)
             guard texts.count == list.count, texts.allSatisfy({ $0.utf8.count <= Self.textLimit && isValid($0) }) else {
-                throw .badRequest(member: member, fault: "holds something that does not belong there")
+                throw .badRequest(member: member, fault: "contains something that is not allowed here")
             }
             return texts
         }
@@ -103,22 +103,23 @@ extension ProgramGrant {
 extension Schema {
     package static var grantMembers: [String: Schema] {
         [
-            "uid": .integer("of the user of its programs"), "gid": .integer("of a group that its programs are in"),
-            "unit": .string("of the system's service manager, in which its programs run"),
+            "uid": .integer("user ID of its programs"), "gid": .integer("ID of a group of its programs"),
+            "unit": .string("systemd unit in which its programs run"),
             "verdict": .string(
-                "never refuses what it names without asking", choices: ProgramGrant.Verdict.allCases.map(\.rawValue)),
+                "never: refuse what the grant names, without asking",
+                choices: ProgramGrant.Verdict.allCases.map(\.rawValue)),
             "as": .array(
                 of: .string("whose token", choices: Principal.allCases.map(\.rawValue)),
-                "board unless given; for never: both"),
-            "accounts": .array(of: .accountName, "gateway unless given; for never: all"),
+                "board by default; for never: both"),
+            "accounts": .array(of: .accountName, "gateway by default; for never: all"),
             "hosts": .array(
                 of: .string("gateway, or host:port of a configured host"),
-                "gateway unless given; for never: all"),
-            "paths": .array(of: .string("a path, or the beginning of paths with /* at its end"), "/* unless given"),
+                "gateway by default; for never: all"),
+            "paths": .array(of: .string("a path, or a prefix that ends with /*"), "/* by default"),
             "scopes": .array(
-                of: .string("may be asked for beyond the configured ones"),
-                "none unless given; for never: all"),
-            "token": .boolean("whether its programs may have the token itself"),
+                of: .string("scope that may be requested beyond the configured ones"),
+                "none by default; for never: all"),
+            "token": .boolean("whether its programs may get the token itself"),
         ]
     }
 
@@ -129,7 +130,7 @@ extension Schema {
                 grantMembers.merging([
                     "id": .string("a name in the settings, or a number"),
                     "inSettings": .boolean("whether only the settings file can change it"),
-                    "uses": .integer("since the agent started; in the list"),
+                    "uses": .integer("uses since the agent started; only in the list"),
                 ]) { own, _ in own },
                 required: [
                     "id", "verdict", "as", "accounts", "hosts", "paths", "scopes", "token", "inSettings",

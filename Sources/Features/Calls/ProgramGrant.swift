@@ -54,7 +54,7 @@ package struct ProgramGrant: Sendable, Equatable {
     /// Whether the programs may have the token itself.
     package var token = false
 
-    /// Whether it is about a program. A refusal is also about those of which it cannot be known: a program must not
+    /// Whether it is about a program. A refusal is also about those for which that is unknown: a program must not
     /// evade it by hiding its unit.
     package func concerns(_ peer: Peer) -> Bool { verdict == .never ? subject.mayFit(peer) : subject.fits(peer) }
 
@@ -86,7 +86,7 @@ package struct ProgramGrant: Sendable, Equatable {
         return hosts.contains(target.host) && paths.contains { Self.path($0, matches: target.segments) }
     }
 
-    /// Whoever has the token itself could do all of it.
+    /// A program that has the token itself could do all of it.
     private func refuses(_ use: GrantUse) -> Bool {
         guard accounts.isEmpty || accounts.contains(use.account.text) else { return false }
         guard use.principal.map(principals.contains) ?? true else { return false }

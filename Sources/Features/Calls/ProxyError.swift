@@ -19,25 +19,25 @@ package enum ProxyError: Explained, Equatable {
             Explanation(
                 "proxy.bad-target", .misuse, "the address of the request \(reason)",
                 remedy: "ask for http://gateway/PATH, http://ACCOUNT.gateway/PATH, or a configured host",
-                meaning: "the address of a request to the proxy could be read in two ways, or not at all")
+                meaning: "the address of a request to the proxy is ambiguous or not valid")
         case .methodRefused(let method):
             Explanation(
                 "proxy.method-refused", .methodNotAllowed, "the proxy does not pass on \(method)",
                 remedy: "use http:// addresses: the agent makes the connection with TLS itself")
         case .gatewayByHost(let host):
             Explanation(
-                "proxy.gateway-by-host", .misuse, "\(host) is the gateway, which is called gateway here",
+                "proxy.gateway-by-host", .misuse, "\(host) is the gateway, which the proxy calls gateway",
                 remedy: "ask for http://gateway/PATH, without the gateway's prefix")
         case .bodyGone:
             Explanation(
                 "proxy.body-gone", .temporary,
-                "the gateway asked for new credentials after the body had been sent, which is not kept",
-                remedy: "send the request again: the new credentials are there")
+                "the gateway asked for new credentials after the body had been sent; the body was not kept",
+                remedy: "send the request again: the new credentials are ready")
         case .answerAmbiguous:
             Explanation(
                 "proxy.answer-ambiguous", .unreachable,
-                "the answer has both Transfer-Encoding and Content-Length, so that nobody knows where it ends",
-                remedy: "have the API, or what is in front of it, send one of them")
+                "the answer has both Transfer-Encoding and Content-Length, so its end is ambiguous",
+                remedy: "let the API, or the proxy in front of it, send only one of them")
         }
     }
 

@@ -92,7 +92,7 @@ extension ProxyFeature {
         headers.first("Transfer-Encoding") != nil && headers.first("Content-Length") != nil
     }
 
-    /// How long the answer's body will be, in bytes; `nil` if nobody knows.
+    /// How long the answer's body will be, in bytes; `nil` if unknown.
     private static func length(of answer: CallAnswer, to method: String) -> Int? {
         if method != "HEAD", case .whole(let bytes) = answer.body { return bytes.count }
         let stated = Set(answer.headers.all("Content-Length"))

@@ -31,7 +31,7 @@ package struct ProxyFeature: Feature {
         guard machine.configuration[ProxySettings.self].enabled else { return }
         let (key, path) = ("proxy.socket", machine.configuration[ProxySettings.self].socket)
         guard path != machine.configuration.api.socket else {
-            return machine.fail(key, "is api.socket too", fix: "name another")
+            return machine.fail(key, "is also api.socket", fix: "name another")
         }
         let directory = MachineComparison.directory(of: path)
         // Where both sockets are in one directory, one fault is enough.

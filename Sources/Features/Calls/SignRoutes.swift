@@ -11,13 +11,16 @@ extension SigningFeature {
         router.on(
             "POST", "/v1/sign", needs: .operate,
             .init(
-                "Make the signed token (JWS) that a call with sign would send; it is sent nowhere",
-                body: members.merging(["as": .principal("whose name is the subject; the user's while one is logged in")]
+                "Make the signed token (JWS) that a call with sign would send; it is not sent",
+                body: members.merging([
+                    "as": .principal("whose name is the subject; by default the user's while one is logged in")
+                ]
                 ) {
                     own, _ in own
                 },
                 answer: .object(
-                    ["token": Schema.string("in the compact form of RFC 7515").asSensitive], required: ["token"]))
+                    ["token": Schema.string("the token in the compact form of RFC 7515").asSensitive],
+                    required: ["token"]))
         ) { request in
             let body = RequestBody(request)
             let content = try CallContent(body)

@@ -13,15 +13,15 @@ package struct SigningRequest {
     /// What a token may have, whether it is sent or not.
     package static var ofToken: [String: Schema] {
         [
-            "key": .string("name of a key (latchkey keys); the device's own unless given"),
+            "key": .string("name of a key (latchkey keys); the device's own by default"),
             "claims": Schema.openObject(
-                "more claims, or others than it has by itself, at most \(OwnClaims.limit)"
+                "claims to add or replace, at most \(OwnClaims.limit)"
             ).asSensitive,
             "audience": .string(
-                "whom it is for, such as the URL that it is sent to; the gateway's host name unless given"),
+                "audience, such as the URL that it is sent to; the gateway's host name by default"),
             "lifetimeSeconds": .integer(
-                "for how long it is valid; signing.lifetime_seconds unless given", in: BodySigning.lifetimes),
-            "notBefore": .integer("from when it is valid, in seconds since 1970", in: 0...Int64.max),
+                "how long it is valid; signing.lifetime_seconds by default", in: BodySigning.lifetimes),
+            "notBefore": .integer("when it becomes valid, in seconds since 1970", in: 0...Int64.max),
         ]
     }
 
@@ -36,9 +36,9 @@ package struct SigningRequest {
     package static var member: Schema {
         .any(
             of: [
-                .boolean("true: by the device's key, with the claims that every signature has"),
+                .boolean("true: with the device's key and the usual claims"),
                 .object(ofBody, required: []),
-            ], "whether and how the body is sent as a signed token (JWS) in place of itself")
+            ], "whether and how the body is sent as a signed token (JWS)")
     }
 
     /// - Returns: `nil` if the body is not to be signed.
@@ -53,7 +53,7 @@ package struct SigningRequest {
             guard let wrapping = BodySigning.Wrapping(rawValue: wrap) else {
                 throw AgentError.badRequest(
                     member: "wrap",
-                    fault: "is none of \(BodySigning.Wrapping.allCases.map(\.rawValue).joined(separator: ", "))")
+                    fault: "is not one of \(BodySigning.Wrapping.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             self = try SigningRequest(body, wrapping: wrapping)
         default: throw AgentError.badRequest(member: "sign", fault: "is neither true or false nor an object")

@@ -12,9 +12,9 @@ extension CallsFeature {
     package func addTokenRoutes(to router: inout Router) {
         let answer = Schema.object(
             [
-                "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
-                "expiresAt": .time(Schema.endOfToken), "scope": .string("with blanks between"),
-                "as": .principal("whose it is, at a gateway"),
+                "accessToken": .string("token for an Authorization header of type Bearer").asSensitive,
+                "expiresAt": .time(Schema.endOfToken), "scope": .string("scopes separated by blanks"),
+                "as": .principal("whose token it is, at a gateway"),
             ], required: ["accessToken", "scope"])
         let parameters: [String: Schema] = ["as": .principal(Schema.whose), "scope": .additionalScope]
         router.on(
@@ -28,7 +28,7 @@ extension CallsFeature {
         }
         router.on(
             "POST", "/v1/token/refresh", needs: .operate,
-            .init("A new access token, though the old one may be valid", body: parameters, answer: answer)
+            .init("A new access token, even if the old one is still valid", body: parameters, answer: answer)
         ) { request in
             let body = RequestBody(request)
             let name = try request.accountName()

@@ -13,7 +13,7 @@ struct ConsoleSettings: TypedValue {
     var styleSheet = ""
 }
 
-/// The console: a page for a person at the board, served on loopback while somebody has opened it.
+/// The console: a page for a person at the board, served on loopback while a user has opened it.
 package struct ConsoleFeature: Feature {
     let host: Host
     let server: ConsoleServer

@@ -9,7 +9,7 @@ extension ConsolePage {
             .map { .string($0.code) }
     ).text
 
-    /// The session, requests, and the streams, which are open only while somebody looks at the page.
+    /// The session, requests, and the streams, which are open only while the page is visible.
     static let core = #"""
         "use strict";
         const $ = id => document.getElementById(id);
@@ -74,7 +74,7 @@ extension ConsolePage {
           signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); });
         });
 
-        // Follows a stream for as long as it is wanted and the page is seen, and opens it again when it breaks off.
+        // Follows a stream while it is wanted and the page is visible, and opens it again when it breaks off.
         // `take` gets undefined when the stream begins.
         class Stream {
           constructor(path, take, failed = () => {}) { Object.assign(this, { path, take, failed, wanted: false }); }
@@ -155,7 +155,7 @@ extension ConsolePage {
           refresh();
         };
 
-        // The token comes in the fragment of the address, and is worth nothing once it was used.
+        // The token comes in the fragment of the address, and works only once.
         async function begin() {
           const token = location.hash.slice(1);
           try {

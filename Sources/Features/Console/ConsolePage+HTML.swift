@@ -36,7 +36,7 @@ extension ConsolePage {
           <section id="locked" aria-labelledby="locked-title" hidden>
             <h2 id="locked-title">This page needs its address</h2>
             <p>Run <code>latchkey console</code> on the board, and open the address that it prints. It works once; a session
-            ends when nobody has used it for a while.</p>
+            ends after a while without use.</p>
             <p id="locked-reason"></p>
           </section>
           <div id="content" hidden>
@@ -74,7 +74,7 @@ extension ConsolePage {
                     <button type="button" id="by-qr">Log in by QR code</button>
                     <button type="button" id="by-provider">Log in by a provider</button>
                     <button type="button" id="by-page">Log in at the gateway’s page</button>
-                    <button type="button" id="by-browser" hidden>Log in in a browser</button>
+                    <button type="button" id="by-browser" hidden>Log in with a browser</button>
                     <button type="button" id="by-code" hidden>Log in by a code</button>
                   </div>
                   <p id="no-way" class="quiet" hidden></p>
@@ -86,8 +86,8 @@ extension ConsolePage {
                     <a id="login-link" target="_blank" rel="noopener noreferrer" hidden></a>
                     <img id="qr" alt="" width="264" height="264" hidden>
                     <p id="login-text" role="status"></p>
-                    <form id="login-answer" aria-label="Enter where the browser was led" hidden>
-                      <label>Address that the browser was led to
+                    <form id="login-answer" aria-label="Enter the browser's final address" hidden>
+                      <label>The browser's final address
                         <input name="answer" required maxlength="4096" spellcheck="false" autocomplete="off"></label>
                       <button>Finish the login</button>
                     </form>

@@ -158,7 +158,7 @@ extension ConsolePage {
           });
         }
 
-        // The browser ends at this console, on a phone of which the gateway knows, or at an address that is entered.
+        // The browser ends at this console, on a phone that the gateway knows, or at an address that is entered.
         async function browse(path, choice, signal) {
           const begun = await call("POST", `${path}/login/browser`, { ...choice, loopbackPort: Number(location.port) });
           const place = `${path}/login/browser/${begun.id}`;
@@ -177,8 +177,8 @@ extension ConsolePage {
           signal.addEventListener("abort", () => wake());
           try {
             const comesHere = begun.redirectUri?.startsWith(`${location.origin}/`);
-            const ends = comesHere || begun.canPoll ? "This page goes on by itself when it is done."
-              : "At its end, enter the address that the browser is led to.";
+            const ends = comesHere || begun.canPoll ? "This page then continues by itself."
+              : "At the end, enter the browser's final address.";
             const phone = begun.canPoll && begun.picture;
             if (phone) showPicture(begun.picture.png, "QR code of the login page, for a phone");
             $("login-text").textContent = `Log in there${phone ? ", or on a phone that scans the code" : ""}. ${ends}`;
@@ -229,8 +229,8 @@ extension ConsolePage {
           channel.postMessage({ answer });
           setTimeout(() => {
             if (isTaken) return;
-            $("landing-text").textContent = "The board’s page does not wait for this in another tab. To go on, enter "
-              + "this tab’s address there.";
+            $("landing-text").textContent = "No other tab is waiting for this login. To continue, enter "
+              + "this tab’s address on the board’s page.";
           }, 5000);
           document.body.dataset.ready = "yes";
         }

@@ -13,7 +13,7 @@ extension ConsolePage {
             fact(facts, "Tokens", server && account.tokens.length, account.needsPerson ? "warn" : "");
             fact(facts, "Registration", registration?.state, registration?.state === "registered" ? "good" : "warn");
             fact(facts, "Certificate", certificate?.daysLeft === undefined ? "" : daysLeft(certificate.daysLeft));
-            fact(facts, "Messages", account.usesBroker ? "go by this account" : "");
+            fact(facts, "Messages", account.usesBroker ? "sent through this account" : "");
             fact(facts, "Last error", account.lastError?.message, "bad");
             const title = account.name + (account.isDefault ? " (default)" : "");
             return el("li", {}, el("h3", { textContent: title }), facts);
@@ -36,7 +36,7 @@ extension ConsolePage {
             const user = account.user?.loggedIn ? account.user : undefined;
             const locked = account.user?.locked ? account.user : undefined;
             const name = (user ?? locked)?.userName ?? "a user";
-            const title = user ? name : locked ? `The session of ${name} is locked` : "Nobody is logged in";
+            const title = user ? name : locked ? `The session of ${name} is locked` : "No user is logged in";
             const item = el("li", {}, el("h3", { textContent: title }));
             const facts = el("dl", { className: "facts" });
             if (accounts.length > 1) fact(facts, "Account", account.name);
@@ -77,7 +77,7 @@ extension ConsolePage {
           const { text, name } = Object.fromEntries(new FormData($("authorize")));
           await call("POST", "/v1/proximity/authorizations", name ? { text, name } : { text });
           $("authorize").reset();
-          notice("The device is let in.", true);
+          notice("The device was let in.", true);
         });
 
         $("end").onclick = act(async () => {

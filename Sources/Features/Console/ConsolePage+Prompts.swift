@@ -62,15 +62,15 @@ extension ConsolePage {
           const subject = prompt.subject ?? {};
           fact(facts, "Device", subject.name);
           fact(facts, "Address", subject.address);
-          fact(facts, "Asks by", { ble: "Bluetooth", qr: "QR code" }[subject.way]);
+          fact(facts, "Asks through", { ble: "Bluetooth", qr: "QR code" }[subject.way]);
           fact(facts, subject.way ? "In the name of" : "User", subject.user);
           if (prompt.attemptsLeft !== null) fact(facts, "Attempts left", prompt.attemptsLeft);
           if (prompt.answerers === "operators-and-button") fact(facts, "Or", "press the board's button");
           if (facts.children.length) item.append(facts);
           let obstacle;
           if (prompt.state === "checking") obstacle = "The answer is being checked.";
-          else if (!rights.has("operate")) obstacle = "You may not answer: it needs the right to operate.";
-          else if (prompt.answerers === "user" && prompt.uid !== uid) obstacle = "Another user has to answer.";
+          else if (!rights.has("operate")) obstacle = "You may not answer: that requires the right to operate.";
+          else if (prompt.answerers === "user" && prompt.uid !== uid) obstacle = "Another user must answer.";
           item.append(obstacle ? el("p", { textContent: obstacle }) : promptForm(prompt, title.id));
           item.append(el("p", { className: "left quiet" }));
           return item;

@@ -8,11 +8,11 @@ extension ConsoleFeature {
         router.on(
             "POST", "/v1/console", needs: .read,
             .init(
-                "Open the console's page with the rights of the user who asks: an address that works once",
+                "Open the console's page with the caller's rights: an address that works once",
                 answer: .object(
                     [
-                        "address": Schema.string("to open in a browser on this board").asSensitive,
-                        "port": .integer("on 127.0.0.1"), "secondsLeft": .integer("until the address is worth nothing"),
+                        "address": Schema.string("address to open in a browser on this board").asSensitive,
+                        "port": .integer("on 127.0.0.1"), "secondsLeft": .integer("until the address expires"),
                     ], required: ["address", "port", "secondsLeft"]))
         ) { request in
             guard self.host.settings[ConsoleSettings.self].enabled else { throw LocalAPIError.consoleOff }
@@ -38,18 +38,18 @@ extension ConsoleFeature {
     private func addSessionRoutes(to router: inout Router) {
         let session = Schema.object(
             [
-                "user": .string("whose rights it has"),
+                "user": .string("user whose rights it has"),
                 "state": .string("whether its address was opened", choices: ["offered", "open"]),
-                "secondsLeft": .integer("until it ends if nobody uses it"),
+                "secondsLeft": .integer("until it ends if it is not used"),
             ], required: ["user", "state", "secondsLeft"])
         router.on(
             "GET", "/v1/console", needs: .read,
             .init(
-                "The sessions of the console: one's own, or for an owner all",
+                "The sessions of the console: your own; all of them if you are an owner",
                 answer: .object(
                     [
                         "enabled": .boolean("whether the settings allow the console"),
-                        "sessions": .array(of: session, "in the order in which they were asked for"),
+                        "sessions": .array(of: session, "in the order in which they were requested"),
                     ], required: ["enabled", "sessions"]))
         ) { request in
             let sessions = self.server.sessions(of: request.isOwner ? nil : request.peer.uid).map { session -> JSON in
@@ -65,7 +65,7 @@ extension ConsoleFeature {
         router.on(
             "DELETE", "/v1/console", needs: .read,
             .init(
-                "End the sessions of the console: one's own, or for an owner all",
+                "End sessions of the console: your own; all of them if you are an owner",
                 answer: .object(["ended": .integer("how many sessions")], required: ["ended"]))
         ) { request in
             .json(["ended": .integer(Int64(self.server.end(of: request.isOwner ? nil : request.peer.uid)))])

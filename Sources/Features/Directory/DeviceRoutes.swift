@@ -12,13 +12,16 @@ extension ServicesFeature {
             .init(
                 "The devices that the gateway lists for the user, or for this board",
                 answer: .object(
-                    ["devices": .array(of: .openObject("as the gateway describes it"), "in its order")],
+                    [
+                        "devices": .array(
+                            of: .openObject("a device as the gateway describes it"), "in the gateway's order")
+                    ],
                     required: ["devices"]))
         ) { request in
             .json(["devices": .array(try await self.services(of: request).devices.devices())])
         }
         let attribute = Schema.object(
-            ["name": .string("of the attribute"), "value": .string("of the attribute")], required: ["name", "value"])
+            ["name": .string("name of the attribute"), "value": .string("its value")], required: ["name", "value"])
         router.on(
             "GET", "/v1/device/metadata", needs: .operate,
             .init(
@@ -33,8 +36,8 @@ extension ServicesFeature {
         router.on(
             "POST", "/v1/device/metadata", needs: .operate,
             .init(
-                "Set an attribute, new or in place of an earlier value",
-                body: ["name": .string("of the attribute"), "value": .string("of the attribute")],
+                "Set an attribute, or replace its value",
+                body: ["name": .string("name of the attribute"), "value": .string("its value")],
                 required: ["name", "value"], answer: attribute)
         ) { request in
             let body = RequestBody(request)
@@ -49,13 +52,13 @@ extension ServicesFeature {
             try await self.services(of: request).devices.deleteAll()
             return .json(["deleted": "all"])
         }
-        let name = ["name": Schema.string("of the attribute")]
+        let name = ["name": Schema.string("name of the attribute")]
         router.on(
             "GET", "/v1/device/metadata/item", needs: .operate,
             .init(
-                "One attribute; null where the device has none of the name", query: name, required: ["name"],
+                "One attribute; null if the device has none of this name", query: name, required: ["name"],
                 answer: .object(
-                    ["name": .string("of the attribute"), "value": .string("of the attribute").orNull],
+                    ["name": .string("name of the attribute"), "value": .string("its value").orNull],
                     required: ["name", "value"]))
         ) { request in
             let name = request.query["name"] ?? ""
@@ -65,7 +68,7 @@ extension ServicesFeature {
         router.on(
             "DELETE", "/v1/device/metadata/item", needs: .operate,
             .init(
-                "Delete an attribute; one that is not there counts as deleted", query: name, required: ["name"],
+                "Delete an attribute; one that does not exist counts as deleted", query: name, required: ["name"],
                 answer: Self.deletedSchema)
         ) { request in
             let name = request.query["name"] ?? ""
@@ -77,9 +80,10 @@ extension ServicesFeature {
     func addAppRoutes(to router: inout Router) {
         let app = Schema.object(
             [
-                "id": .string("names it"), "name": .string("for people"), "iconURL": .string("of its icon"),
-                "authURL": .string("of a web application"), "nativeURL": .string("of a native application of a phone"),
-                "custom": .openObject("what else the gateway says of it"),
+                "id": .string("identifier"), "name": .string("for people"), "iconURL": .string("address of its icon"),
+                "authURL": .string("address of a web application"),
+                "nativeURL": .string("address of a native phone application"),
+                "custom": .openObject("other information from the gateway"),
             ], required: ["id"])
         router.on(
             "GET", "/v1/apps", needs: .operate,
@@ -94,7 +98,7 @@ extension ServicesFeature {
             .init(
                 "The icon of an application, fetched without credentials",
                 answer: .object(
-                    ["mediaType": .string("of the icon"), "bytes": .base64("the icon")],
+                    ["mediaType": .string("media type of the icon"), "bytes": .base64("the icon")],
                     required: ["mediaType", "bytes"]))
         ) { request in
             let icon = try await self.services(of: request).apps.icon(of: request.parameters["app"] ?? "")
@@ -106,9 +110,10 @@ extension ServicesFeature {
                 "Load the page of a web application with the user's access token",
                 answer: .object(
                     [
-                        "status": .integer("of HTTP", in: 200...399), "mediaType": .string("of the page"),
+                        "status": .integer("HTTP status", in: 200...399),
+                        "mediaType": .string("media type of the page"),
                         "bytes": Schema.base64("the page").asSensitive,
-                        "location": Schema.string("where the page is, if it is elsewhere").asSensitive,
+                        "location": Schema.string("address of the page, if it is elsewhere").asSensitive,
                     ], required: ["status", "mediaType", "bytes"]))
         ) { request in
             let page = try await self.services(of: request).apps.open(request.parameters["app"] ?? "")

@@ -13,10 +13,10 @@ extension ServicesFeature {
         router.on(
             "GET", "/v1/users/{user}/photo", needs: .operate,
             .init(
-                "The picture of a user: its bytes, or where it is", query: Self.namingQuery,
+                "The picture of a user: its bytes, or its address", query: Self.namingQuery,
                 answer: .object([
-                    "mediaType": .string("of the bytes"), "bytes": Schema.base64("the picture").asSensitive,
-                    "url": Schema.string("where the picture is").asSensitive,
+                    "mediaType": .string("media type of the bytes"), "bytes": Schema.base64("the picture").asSensitive,
+                    "url": Schema.string("address of the picture").asSensitive,
                 ]))
         ) { request in
             switch try await self.services(of: request).directory.photo(of: try request.directoryKey("user")) {
@@ -29,7 +29,7 @@ extension ServicesFeature {
             "GET", "/v1/schemas/{kind}", needs: .operate,
             .init(
                 "The attributes of users or groups",
-                path: ["kind": .choice("of what", of: Directory.Kind.self)],
+                path: ["kind": .choice("what to describe", of: Directory.Kind.self)],
                 answer: .openObject("a schema of SCIM, RFC 7643 section 7"))
         ) { request in
             guard let kind = request.parameters["kind"].flatMap(Directory.Kind.init) else {
@@ -47,7 +47,7 @@ extension ServicesFeature {
                 "Create a group, owned by the user who is logged in",
                 body: [
                     "displayName": .string("its name").notEmpty(),
-                    "members": .array(of: .string("a user").notEmpty(), "who is in it from the beginning"),
+                    "members": .array(of: .string("a user").notEmpty(), "the first members"),
                     "by": Self.namingQuery["by"] ?? .string(""),
                 ], required: ["displayName"], status: 201, answer: Self.resourceSchema)
         ) { request in
@@ -98,20 +98,21 @@ extension ServicesFeature {
         let plural = "\(kind.rawValue)s"
         let list = Schema.object(
             [
-                "total": .integer("how many match"), "startIndex": .integer("of the first of the page, from 1"),
+                "total": .integer("number of matches"),
+                "startIndex": .integer("number of the first entry of the page, from 1"),
                 "resources": Schema.array(of: Self.resourceSchema, "the page"),
             ], required: ["total", "startIndex", "resources"])
         router.on(
             "GET", "/v1/\(plural)", needs: .operate,
             .init(
-                "The \(plural) that the gateway's directory has, by pages",
+                "The \(plural) of the gateway's directory, in pages",
                 query: Self.attributesQuery.merging([
                     "filter": .string(#"such as: userName sw "a" and active eq true"#),
-                    "spelling": .choice("how filters that are joined are sent", of: SCIMFilter.Spelling.self),
+                    "spelling": .choice("how combined filters are sent", of: SCIMFilter.Spelling.self),
                     "sortBy": .string("an attribute"), "sortOrder": .choice("", of: SCIMQuery.Order.self),
-                    "startIndex": .integer("of the first of the page, from 1", in: 1...Int64(Int32.max)),
+                    "startIndex": .integer("number of the first entry of the page, from 1", in: 1...Int64(Int32.max)),
                     "count": .integer(
-                        "the size of the page; \(SCIMQuery.usualCount) unless given",
+                        "size of the page; \(SCIMQuery.usualCount) by default",
                         in: 1...Int64(SCIMQuery.countLimit)),
                 ]) { own, _ in own }, answer: list)
         ) { request in
@@ -134,21 +135,21 @@ extension ServicesFeature {
     }
 
     private static var resourceSchema: Schema {
-        Schema.openObject("as the gateway's directory has it, RFC 7643 section 4").asSensitive
+        Schema.openObject("resource of the gateway's directory, RFC 7643 section 4").asSensitive
     }
 
     static var deletedSchema: Schema {
-        .object(["deleted": .string("what is gone")], required: ["deleted"])
+        .object(["deleted": .string("what was deleted")], required: ["deleted"])
     }
 
     private static var namingQuery: [String: Schema] {
-        ["by": .string("what names a user or a group; name unless given", choices: ["name", "id"])]
+        ["by": .string("how users and groups are given; name by default", choices: ["name", "id"])]
     }
 
     private static var attributesQuery: [String: Schema] {
         [
-            "attributes": .string("which the answer has, with commas between"),
-            "excludedAttributes": .string("which the answer does not have, with commas between"),
+            "attributes": .string("attributes to return, separated by commas"),
+            "excludedAttributes": .string("attributes to leave out, separated by commas"),
         ]
     }
 }

@@ -14,7 +14,7 @@ extension ServicesFeature {
         let place = ItemEvent.Place.local
         router.on(
             "DELETE", "/v1/storage/local", needs: .operate,
-            .init("Delete all items of a segment here", query: Self.segmentQuery, answer: Self.countSchema)
+            .init("Delete all items of a segment on this board", query: Self.segmentQuery, answer: Self.countSchema)
         ) { request in
             let segment = try request.segment()
             let count = try await self.localItems(segment, of: request).deleteAll()
@@ -24,8 +24,10 @@ extension ServicesFeature {
         router.on(
             "POST", "/v1/storage/local/item", needs: .operate,
             .init(
-                "An item here that is encrypted with a password",
-                body: ["key": .string("of the item"), "segment": Self.segmentSchema, "password": Self.passwordSchema],
+                "An item on this board that is encrypted with a password",
+                body: [
+                    "key": .string("key of the item"), "segment": Self.segmentSchema, "password": Self.passwordSchema,
+                ],
                 required: ["key", "password"], answer: Self.itemSchema)
         ) { request in
             let body = RequestBody(request)
@@ -36,11 +38,11 @@ extension ServicesFeature {
     }
 
     private func addItemRoutes(of place: ItemEvent.Place, to router: inout Router) {
-        let (path, here) = ("/v1/storage/\(place.rawValue)", place == .local ? "here" : "at the gateway")
+        let (path, here) = ("/v1/storage/\(place.rawValue)", place == .local ? "on this board" : "at the gateway")
         router.on(
             "GET", path, needs: .operate,
             .init(
-                "What is stored \(here) under keys", query: Self.segmentQuery,
+                "The items stored \(here), by key", query: Self.segmentQuery,
                 answer: .object(["items": .array(of: Self.entrySchema, "ordered by key")], required: ["items"]))
         ) { request in
             let entries = try await self.items(of: place, try request.segment(), of: request).list()
@@ -49,16 +51,17 @@ extension ServicesFeature {
         let protection =
             place == .local
             ? ["password": Self.passwordSchema]
-            : ["sealed": .boolean("whether it leaves sealed, so that only this board can read it")]
+            : ["sealed": .boolean("whether it is sealed before it is sent, so that only this board can read it")]
         let members = [
-            "key": .string("of the item"), "segment": Self.segmentSchema, "type": .string("text/plain unless given"),
-            "value": Schema.string("what is stored").asSensitive,
-            "encoding": .string("of the value; text unless given", choices: ["text", "base64"]),
+            "key": .string("key of the item"), "segment": Self.segmentSchema,
+            "type": .string("media type; text/plain by default"),
+            "value": Schema.string("the value").asSensitive,
+            "encoding": .string("encoding of the value; text by default", choices: ["text", "base64"]),
         ].merging(protection) { own, _ in own }
         router.on(
             "POST", path, needs: .operate,
             .init(
-                "Store an item \(here), new or in place of an earlier one", body: members, required: ["key", "value"],
+                "Store an item \(here), or replace one", body: members, required: ["key", "value"],
                 answer: .object(["saved": .string("its key")], required: ["saved"]))
         ) { request in
             let body = RequestBody(request)
@@ -70,7 +73,7 @@ extension ServicesFeature {
             try self.reportItems(.didSave(place, segment, key: key), of: request)
             return .json(["saved": .string(key)])
         }
-        let query = Self.segmentQuery.merging(["key": .string("of the item")]) { own, _ in own }
+        let query = Self.segmentQuery.merging(["key": .string("key of the item")]) { own, _ in own }
         if place == .local {
             router.on(
                 "GET", path + "/item", needs: .operate,
@@ -152,27 +155,28 @@ extension ServicesFeature {
     // MARK: Schemas
 
     private static var segmentSchema: Schema {
-        .choice("whose it is; application unless given", of: ItemSegment.self)
+        .choice("owner; application by default", of: ItemSegment.self)
     }
     private static var segmentQuery: [String: Schema] { ["segment": segmentSchema] }
     private static var passwordSchema: Schema { Schema.string("encrypts the value; it is not kept").asSensitive }
     private static var countSchema: Schema {
-        .object(["deleted": .integer("how many are gone")], required: ["deleted"])
+        .object(["deleted": .integer("number of deleted items")], required: ["deleted"])
     }
     private static var ofEveryItem: [String: Schema] {
         [
-            "key": .string("of the item"), "type": .string("a media type"), "modified": .string("when it was saved"),
+            "key": .string("key of the item"), "type": .string("a media type"),
+            "modified": .string("when it was saved"),
         ]
     }
     private static var entrySchema: Schema {
         .object(
-            ofEveryItem.merging(["encrypted": .boolean("whether with a password")]) { own, _ in own },
+            ofEveryItem.merging(["encrypted": .boolean("whether it is encrypted with a password")]) { own, _ in own },
             required: ["key", "type", "encrypted"])
     }
     private static var ofWholeItem: [String: Schema] {
         ofEveryItem.merging([
-            "value": Schema.base64("what was stored").asSensitive,
-            "text": Schema.string("what was stored, where it is UTF-8").asSensitive,
+            "value": Schema.base64("the value").asSensitive,
+            "text": Schema.string("the value, if it is UTF-8").asSensitive,
         ]) { own, _ in own }
     }
     private static var itemSchema: Schema { .object(ofWholeItem, required: ["key", "type", "value"]) }
@@ -268,7 +272,7 @@ extension RequestBody {
         guard let segment = ItemSegment(rawValue: text) else {
             throw .badRequest(
                 member: "segment",
-                fault: "is none of \(ItemSegment.allCases.map(\.rawValue).joined(separator: ", "))")
+                fault: "is not one of \(ItemSegment.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return segment
     }

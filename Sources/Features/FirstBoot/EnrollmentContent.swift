@@ -14,7 +14,7 @@ enum EnrollmentContent {
     static let limit = 128 << 10
     private static let urlLimit = 4096
 
-    /// Unlike what a person types, it never names another file: whoever wrote it may not be allowed to read that one.
+    /// Unlike what a person types, it never names another file: its author may not be allowed to read that one.
     ///
     /// - Parameter place: where the bytes are from, for messages.
     /// - Throws: ``FirstBootError/malformed(place:reason:)``, `GatewayError` of a URL or a document with faults

@@ -11,7 +11,7 @@ package enum FirstBootError: Explained, Equatable {
     case notWiped(place: String, reason: String)
     /// This board took it before, and is not enrolled any more.
     case used(place: String)
-    /// It was tried before, in vain, and has not changed since.
+    /// It was tried before, without success, and has not changed since.
     case refusedBefore(place: String, reason: String)
     /// The board is enrolled, by another one or by a person.
     case unneeded(place: String)
@@ -21,22 +21,22 @@ package enum FirstBootError: Explained, Equatable {
         case .unreadable(let place, let reason):
             Explanation(
                 "enrollment.unreadable", .configuration, "cannot read the enrollment in \(place): \(reason)",
-                remedy: "let the agent's user read it, or enable the unit that may: "
+                remedy: "let the agent's user read it, or enable the unit that can: "
                     + "systemctl enable --now latchkey-first-boot.socket")
         case .malformed(let place, let reason):
             Explanation(
                 "enrollment.malformed", .invalidInput, "\(place) has no enrollment: \(reason)",
-                remedy: "write the enrollment URL that the gateway's administrator gave out there, as the only line")
+                remedy: "write the enrollment URL from the gateway's administrator there, as the only line")
         case .notWiped(let place, let reason):
             Explanation(
                 "enrollment.not-wiped", .configuration,
-                "the enrollment in \(place) was taken, and could not be wiped: \(reason)",
+                "the enrollment in \(place) was used, but could not be wiped: \(reason)",
                 remedy:
-                    "delete it by hand, with the file system mounted for writing, or in what passes the credential; "
+                    "delete it by hand, with the file system mounted for writing, or in what provides the credential; "
                     + "it is not used again")
         case .used(let place):
             Explanation(
-                "enrollment.used", .conflict, "the enrollment in \(place) was taken before, and is not used again",
+                "enrollment.used", .conflict, "the enrollment in \(place) was already used, and is not used again",
                 remedy: "replace it with a new one, and restart the agent; or enroll with: latchkey enroll -")
         case .refusedBefore(let place, let reason):
             Explanation(

@@ -19,14 +19,14 @@ enum FirstBootEvent: ReportedEvent {
 
     static let meanings = [
         "enrollment.did-fail": "an enrollment that waited for the agent could not be used yet; it is tried again",
-        "enrollment.found": "an enrollment waited for the agent: in a file, in a credential, or it was scanned",
-        "enrollment.not-used": "an enrollment waits for the agent, and the board is enrolled or took it before",
-        "enrollment.not-wiped": "an enrollment was taken and could not be wiped where it was; it is not used again",
+        "enrollment.found": "an enrollment was found: in a file, in a credential, or by the scanner",
+        "enrollment.not-used": "an enrollment is waiting, but the board is already enrolled or has already used it",
+        "enrollment.not-wiped": "an enrollment was used but could not be wiped; it is not used again",
         "enrollment.refused": "an enrollment that waited for the agent cannot be used, and is not tried again",
-        "enrollment.scanner-failed": "the scanner of enrollments cannot be read; it is tried again",
-        "enrollment.scanner-ready": "the scanner of enrollments is read; the board can be shown a QR code",
+        "enrollment.scanner-failed": "the enrollment scanner cannot be read; it is tried again",
+        "enrollment.scanner-ready": "the enrollment scanner works; show it a QR code",
         "enrollment.taken": "an enrollment that waited for the agent became the configuration",
-        "enrollment.wiped": "an enrollment that was taken was wiped where it was",
+        "enrollment.wiped": "a used enrollment was wiped",
     ]
 
     static var details: [String: Schema] {
@@ -36,7 +36,7 @@ enum FirstBootEvent: ReportedEvent {
     var report: EventReport {
         switch self {
         case .found(let place):
-            EventReport("enrollment.found", .notable, "an enrollment waits in \(place)", ["place": .string(place)])
+            EventReport("enrollment.found", .notable, "an enrollment is waiting in \(place)", ["place": .string(place)])
         case .didFail(let place, let error, let delay):
             EventReport(
                 "enrollment.did-fail", error: error,
@@ -45,7 +45,7 @@ enum FirstBootEvent: ReportedEvent {
             EventReport("enrollment.refused", error: error, ["place": .string(place)], raises: .gateway)
         case .taken(let place, let gateway):
             EventReport(
-                "enrollment.taken", .notable, "took the enrollment in \(place), of \(gateway)",
+                "enrollment.taken", .notable, "used the enrollment in \(place), for \(gateway)",
                 ["place": .string(place)])
         case .wiped(let place):
             EventReport("enrollment.wiped", .notable, "wiped \(place)", ["place": .string(place)])

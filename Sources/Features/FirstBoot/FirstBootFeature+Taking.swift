@@ -35,7 +35,7 @@ extension FirstBootFeature {
         try? await host.vault.commit(note)
     }
 
-    /// Codes are not remembered: somebody shows them.
+    /// Codes are not remembered: a person shows them.
     private func change(
         noting waiting: WaitingEnrollment, _ outcome: EnrollmentLedger.Outcome
     ) async throws -> [Change] {

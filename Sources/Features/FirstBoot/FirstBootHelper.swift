@@ -44,9 +44,9 @@ package enum FirstBootHelper {
         do throws(FileFault) {
             let file = try OpenedFile(path)
             let status = try file.status()
-            // Nobody else may name a file that root reads.
+            // No other program may name a file that root reads.
             guard [0, geteuid()].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
-                return ["fault": .string("others than root may write \(path)")]
+                return ["fault": .string("users other than root may write \(path)")]
             }
             bytes = try BoundedFile.read(file.descriptor, limit: SettingsDocument.limit)
         } catch {
@@ -119,8 +119,8 @@ package enum FirstBootHelper {
 
     /// Asks the helper, again where it hangs up without an answer.
     ///
-    /// One that is slow is waited for: whoever asked another one to wipe would learn that nothing is there, as the
-    /// first has wiped it meanwhile.
+    /// One that is slow is waited for: a caller that asked another one to wipe would learn that nothing is there, as
+    /// the first has wiped it meanwhile.
     ///
     /// - Parameter patience: how long all of it may take, in whole seconds.
     /// - Returns: `nil` if there is none, or it does not answer.

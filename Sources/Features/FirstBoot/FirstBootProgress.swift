@@ -43,9 +43,9 @@ struct FirstBootProgress: Sendable, Equatable {
     static var schema: Schema {
         .object(
             [
-                "state": .choice("what became of it", of: Stage.self),
+                "state": .choice("its outcome", of: Stage.self),
                 "place": .string("where it waited: a path, the credential or the scanner"), "error": .problem,
-            ], required: ["state", "place"], "The enrollment that waited for the agent, where there was one")
+            ], required: ["state", "place"], "The enrollment that waited for the agent, if there was one")
     }
 }
 

@@ -29,7 +29,8 @@ struct WaitingEnrollment: Sendable {
         func whyNotWiped(_ answer: JSON?, _ fault: String?) -> String? {
             if let fault = answer?["fault"]?.string ?? fault { return fault }
             // A file that is not there any more, or has another content, is not what was taken. A credential is: its
-            // origin may be one that nobody can write, or that everybody can read, such as the kernel's command line.
+            // origin may be one that no program can write, or that every program can read, such as the kernel's command
+            // line.
             guard self == .credential else { return nil }
             guard answer != nil else { return "root's helper does not answer" }
             return "not found in \(EnrollmentFile.credentialStores.joined(separator: " or "))"
@@ -234,7 +235,7 @@ struct FirstBootService: Sendable {
         return false
     }
 
-    /// Whether the same content may be taken later: nobody has refused it.
+    /// Whether the same content may be taken later: it was not refused.
     static func mayPass(_ error: any Error) -> Bool {
         switch error as? GatewayError {
         // Another server's answer, such as the login page of a network.

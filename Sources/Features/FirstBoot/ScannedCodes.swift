@@ -1,7 +1,7 @@
 import AgentCore
 import Synchronization
 
-/// The enrollments that the scanner has read, of which the newest is tried next.
+/// The enrollments that the scanner has read; the newest is tried next.
 final class ScannedCodes: Sendable {
     private struct State {
         /// The content of the one that is being tried.

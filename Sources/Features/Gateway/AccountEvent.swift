@@ -21,13 +21,14 @@ package enum AccountEvent: ReportedEvent {
         "gateway.configuration-unusable": "the stored configuration of a gateway cannot be used",
         "gateway.default-document-taken": "the default document of the settings became the configuration",
         "gateway.default-document-unusable": "the default document of the settings cannot be used",
-        "gateway.did-fail-to-start": "what talks to the gateway could not be started",
-        "gateway.did-fail-to-stop": "what talks to the gateway could not be stopped",
-        "gateway.did-start": "what talks to the gateway runs",
-        "gateway.did-stop": "nothing talks to the gateway any more, until it is started or the agent is",
-        "gateway.not-ready": "the board cannot connect to its broker, as its registration or its token is not ready",
-        "gateway.will-start": "what talks to the gateway is being started",
-        "gateway.will-stop": "what talks to the gateway is being stopped",
+        "gateway.did-fail-to-start": "the gateway connection could not be started",
+        "gateway.did-fail-to-stop": "the gateway connection could not be stopped",
+        "gateway.did-start": "the gateway connection was started",
+        "gateway.did-stop": "the gateway connection was stopped; start it, or restart the agent",
+        "gateway.not-ready":
+            "the board cannot connect to its broker, because its registration or its token is not ready",
+        "gateway.will-start": "the gateway connection is being started",
+        "gateway.will-stop": "the gateway connection is being stopped",
     ]
 
     package static var details: [String: Schema] { StartState.schemas }
@@ -40,7 +41,7 @@ package enum AccountEvent: ReportedEvent {
             return EventReport("gateway.default-document-unusable", error: error, raises: .gateway)
         case .defaultDocumentTaken(let gateway):
             return EventReport(
-                "gateway.default-document-taken", .notable, "took the default document, of \(gateway)")
+                "gateway.default-document-taken", .notable, "used the default document, for \(gateway)")
         case .willStart:
             return EventReport("gateway.will-start", .routine, "starting", StartState.willStart.members)
         case .didStart: return EventReport("gateway.did-start", .routine, "started", StartState.started.members)

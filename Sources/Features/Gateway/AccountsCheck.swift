@@ -11,15 +11,17 @@ package struct AccountsCheck: HealthCheck {
     package func run(_ agent: AgentState) -> Verdict {
         if let (name, fault) = agent.gateway.unusableAccount {
             return .fail(
-                "what is stored of \(name) cannot be used: \(fault.message)",
+                "the stored data of \(name) cannot be used: \(fault.message)",
                 remedy: "enroll it again: latchkey enroll --account \(name) -; "
                     + "or remove it: latchkey accounts remove \(name)")
         }
-        guard !agent.gateway.otherAccounts.isEmpty else { return .skip("none beside the default one is at a gateway") }
+        guard !agent.gateway.otherAccounts.isEmpty else {
+            return .skip("no account besides the default one is at a gateway")
+        }
         for account in agent.gateway.otherAccounts {
             if let end = account.certificateEnd, end < agent.now {
                 return .fail(
-                    "the certificate of \(account.name) ended \(end.formatted(.iso8601))",
+                    "the certificate of \(account.name) expired \(end.formatted(.iso8601))",
                     remedy: "renew it with: latchkey renew --account \(account.name)")
             }
         }
@@ -44,6 +46,6 @@ package struct AccountsCheck: HealthCheck {
         return .pass(
             agent.gateway.otherAccounts.count == 1
                 ? "\(agent.gateway.otherAccounts[0].name) is registered"
-                : "all \(agent.gateway.otherAccounts.count) at gateways beside the default one are registered")
+                : "all \(agent.gateway.otherAccounts.count) at gateways besides the default one are registered")
     }
 }

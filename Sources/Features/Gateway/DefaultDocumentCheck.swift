@@ -20,7 +20,7 @@ package struct DefaultDocumentCheck: HealthCheck {
 }
 
 extension GatewayAccounts {
-    /// What is found of the default document, as it is now: its gateway, or why it cannot be used.
+    /// What is found of the present default document: its gateway, or why it cannot be used.
     package func findingOfDefaultDocument() async -> JSON? {
         if let fault = defaultDocumentFault { return .object(fault.members) }
         do {

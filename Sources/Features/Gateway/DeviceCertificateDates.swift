@@ -16,7 +16,7 @@ package struct DeviceCertificateDates: HealthCheck {
         guard days >= agent.gateway.renewDays else {
             return .warn(
                 "\(days) days left; renewal is due and has not succeeded",
-                remedy: "look at the last error in: latchkey status")
+                remedy: "see the last error in: latchkey status")
         }
         return .pass("\(days) days left")
     }

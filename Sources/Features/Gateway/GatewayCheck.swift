@@ -11,7 +11,8 @@ package struct GatewayCheck: HealthCheck {
     package func run(_ agent: AgentState) -> Verdict {
         guard !agent.gatewayIsStopped else {
             return .warn(
-                "the gateway part is stopped; messages wait on this board", remedy: "start it: latchkey gateway start")
+                "the gateway connection is stopped; messages wait on this board",
+                remedy: "start it: latchkey gateway start")
         }
         guard let host = agent.gateway.host, let probe = agent.gateway.probe else {
             return .warn("this board is not enrolled", remedy: "enroll it: latchkey enroll - < url.txt")
@@ -21,7 +22,7 @@ package struct GatewayCheck: HealthCheck {
         case .success(let status):
             return .warn("\(host) answers with status \(status)", remedy: "ask the gateway's administrator")
         // The server's key has its own check.
-        case .failure(.tls): return .pass("\(host) is reached")
+        case .failure(.tls): return .pass("\(host) is reachable")
         case .failure(let error): return .fail(error.message, remedy: error.remedy ?? "check the network")
         }
     }

@@ -14,7 +14,8 @@ package enum GatewayChoiceError: Explained, Equatable {
         switch self {
         case .unknown(let name):
             Explanation(
-                "gateway.unknown", .notFound, "this board knows no gateway \(DisplayText.clean(name).prefix(200))",
+                "gateway.unknown", .notFound,
+                "this board does not know the gateway \(DisplayText.clean(name).prefix(200))",
                 remedy: "list the known gateways: latchkey gateway list; to add one: latchkey enroll - < url.txt",
                 gateway: .local(100_206))
         case .ambiguous(let name, let urls):

@@ -6,7 +6,7 @@ extension GatewayError {
     package var needsPerson: Bool {
         switch self {
         case .notRegistered, .registrationWithdrawn, .deviceRecordInvalid, .noGrantApplies, .stopped: true
-        // Retrying in vain costs little, but what is not retried stays undone.
+        // A failed retry costs little, but what is not retried stays undone.
         default: false
         }
     }

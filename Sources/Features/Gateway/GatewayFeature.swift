@@ -94,7 +94,7 @@ package struct GatewayFeature: Feature {
 
     package static var statusMembers: [String: Schema] {
         Schema.gatewayMembers.merging([
-            "otherGateways": .array(of: .gatewayAddress, "those that the board is registered at too")
+            "otherGateways": .array(of: .gatewayAddress, "other gateways at which the board is registered")
         ]) { own, _ in own }
     }
 
@@ -123,7 +123,7 @@ package struct GatewayFeature: Feature {
 
     package func warnings() async throws -> [String] {
         var warnings = await gateways.table.all.filter(\.session.isStopped).map { account in
-            "the gateway part of \(account.name) is stopped; start it with: latchkey gateway start"
+            "the gateway connection of \(account.name) is stopped; start it with: latchkey gateway start"
                 + (account.name == .gateway ? "" : " --account \(account.name)")
         }
         if let fault = await gateways.defaultDocumentFault { warnings.append("the default document: \(fault.message)") }

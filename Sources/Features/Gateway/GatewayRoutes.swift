@@ -10,16 +10,16 @@ extension GatewayFeature {
     package func addGatewayListRoute(to router: inout Router) {
         let gateway = Schema.object(
             [
-                "url": .string("of the gateway"), "host": .string("host name or address"),
-                "port": .integer("TCP port", in: 1...65_535), "prefix": .string("of its paths; may be empty"),
-                "account": .string("which is at it; missing where none is"),
+                "url": .string("URL of the gateway"), "host": .string("host name or address"),
+                "port": .integer("TCP port", in: 1...65_535), "prefix": .string("prefix of its paths; may be empty"),
+                "account": .string("account at this gateway; missing if there is none"),
                 "registered": .boolean("whether the board has a registration there"),
-                "stopped": .boolean("whether a person has stopped what talks to it"),
+                "stopped": .boolean("whether a user has stopped the connection to it"),
             ], required: ["url", "host", "port", "prefix", "registered", "stopped"])
         router.on(
             "GET", "/v1/gateways", needs: .read,
             .init(
-                "The gateways that the board knows, whose registrations are kept",
+                "The gateways that the board knows; their registrations are kept",
                 answer: .object(["gateways": .array(of: gateway, "ordered by name")], required: ["gateways"]))
         ) { _ in
             .json(["gateways": .array(try await self.knownGateways())])
@@ -37,7 +37,7 @@ extension GatewayFeature {
         router.on(
             "POST", "/v1/gateway/stop", needs: .operate,
             .init(
-                "Stop everything that talks to the gateway and the broker, also across restarts; messages wait here",
+                "Stop the connections to the gateway and the broker, also across restarts; messages wait on the board",
                 answer: answer)
         ) { request in
             let name = try await self.gateways.account(of: request).name
@@ -45,7 +45,7 @@ extension GatewayFeature {
             return .json(["start": .object(await self.gateways.startState(of: name).members)])
         }
         router.on(
-            "POST", "/v1/gateway/start", needs: .operate, .init("Start what was stopped", answer: answer)
+            "POST", "/v1/gateway/start", needs: .operate, .init("Restart the gateway connection", answer: answer)
         ) { request in
             let name = try await self.gateways.account(of: request).name
             try await self.gateways.start(name)
@@ -64,7 +64,7 @@ extension GatewayFeature {
             let name = try request.accountName()
             let text = try body.optionalString("gateway")
             guard try (text == nil) == body.bool("default", default: false) else {
-                throw AgentError.badRequest(member: "the body", fault: "has not just one of gateway and default")
+                throw AgentError.badRequest(member: "the body", fault: "needs exactly one of gateway and default")
             }
             let former = await self.gateways.table[name]?.gateway.identity
             let status =
@@ -133,37 +133,38 @@ extension GatewayFeature {
 extension Schema {
     fileprivate static var gatewayConfiguration: Schema {
         let endpoint = Schema.object(
-            ["name": .string("by which it may be called"), "path": .string("below the gateway, or a URL")],
+            ["name": .string("name to call it by"), "path": .string("path below the gateway, or a URL")],
             required: ["name", "path"])
         let application: [String: Schema] = [
-            "name": .string("of the application"), "organization": .string("whose it is"),
-            "description": .string("for people"), "type": .string("of the client"),
-            "registeredBy": .string("an administrator"), "environment": .string("of the client"),
-            "status": .string("of the client"), "masterClientID": .string("that the administrator set up"),
-            "clientID": .string("that the board uses; missing before it has one"),
-            "scope": .string("with blanks between"), "redirectURI": .string("where browsers end"),
+            "name": .string("name of the application"), "organization": .string("its owner"),
+            "description": .string("for people"), "type": .string("type of the client"),
+            "registeredBy": .string("an administrator"), "environment": .string("environment of the client"),
+            "status": .string("status of the client"),
+            "masterClientID": .string("client that the administrator set up"),
+            "clientID": .string("client that the board uses; missing before it has one"),
+            "scope": .string("scopes separated by blanks"), "redirectURI": .string("final address of browsers"),
         ]
         return object(
             [
                 "gateway": gatewayMembers["gateway"] ?? .openObject("the gateway"),
                 "application": .object(
-                    application, required: ["organization", "masterClientID"], "What the document says of it"),
+                    application, required: ["organization", "masterClientID"], "What the document says about it"),
                 "device": .object(
                     [
-                        "name": .string("that the board registers with"), "registration": registration,
+                        "name": .string("name that the board registers with"), "registration": registration,
                         "certificateEnds": .time("end of the device certificate"),
                     ], required: ["name", "registration"]),
                 "endpoints": .array(of: endpoint, "the gateway's own"),
                 "customEndpoints": .array(of: endpoint, "those that the document adds"),
                 "trust": .object(
                     [
-                        "certificates": .integer("at which the gateway's chain may end"),
-                        "pins": .integer("hashes of package keys"),
-                        "publicAuthorities": .boolean("whether the system's authorities count"),
-                        "nameCheck": .string("how its certificate must name it"),
+                        "certificates": .integer("trust anchors of the gateway's certificate chain"),
+                        "pins": .integer("hashes of public keys"),
+                        "publicAuthorities": .boolean("whether the system's authorities are trusted"),
+                        "nameCheck": .string("how its certificate must name the host"),
                     ], required: ["certificates", "pins", "publicAuthorities", "nameCheck"]),
                 "singleSignOn": .boolean("whether logins begin a session at the gateway"),
-                "keyBits": .integer("of the device's RSA key"), "start": start,
+                "keyBits": .integer("size of the device's RSA key"), "start": start,
             ],
             required: [
                 "gateway", "application", "device", "endpoints", "customEndpoints", "trust", "singleSignOn", "keyBits",

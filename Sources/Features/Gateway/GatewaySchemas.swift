@@ -9,9 +9,9 @@ extension Schema {
             "Certificate",
             .object(
                 [
-                    "notBefore": .time("begin of its validity"), "notAfter": .time("end of its validity"),
-                    "daysLeft": .integer("whole days until it ends; negative when it has ended"),
-                ], "The device certificate; without members where there is none"))
+                    "notBefore": .time("start of its validity"), "notAfter": .time("end of its validity"),
+                    "daysLeft": .integer("whole days until it expires; negative if it has expired"),
+                ], "The device certificate; without members if there is none"))
     }
 
     package static var registration: Schema {
@@ -20,11 +20,11 @@ extension Schema {
             .object(
                 [
                     "state": .string(
-                        "pending: an administrator has to activate the board; unknown: the vault cannot be opened, or what it has of "
-                            + "the gateway cannot be used",
+                        "pending: an administrator must activate the board; unknown: the vault cannot be opened, "
+                            + "or its data of the gateway cannot be used",
                         choices: ["unregistered", "pending", "registered", "unknown"]),
-                    "deviceID": .string("what the board calls itself at the gateway, and what its topics hold"),
-                    "magIdentifier": .string("what the gateway calls the board"),
+                    "deviceID": .string("identifier that the board chose; its topics contain it"),
+                    "magIdentifier": .string("the gateway's name for the registration"),
                 ], required: ["state"]))
     }
 
@@ -33,18 +33,18 @@ extension Schema {
         [
             "gateway": .object(
                 [
-                    "scope": .string("of the tokens"), "host": .string("host name or address"),
+                    "scope": .string("scope of the tokens"), "host": .string("host name or address"),
                     "port": .integer("TCP port", in: 1...65_535),
-                    "prefix": .string("path below which the gateway's endpoints are; empty where there is none"),
-                    "url": .string("what the three make"),
+                    "prefix": .string("path prefix of the gateway's endpoints; empty if there is none"),
+                    "url": .string("the URL that host, port and prefix make"),
                 ], required: ["scope", "host", "port", "prefix", "url"], "The active gateway"),
             "registration": registration, "certificate": certificate, "start": start,
             "token": .object(
                 [
-                    "age": .integer("in seconds"), "lifeLeft": .integer("in seconds; negative when it has ended"),
-                    "scope": .string("with blanks between"),
+                    "age": .integer("in seconds"), "lifeLeft": .integer("in seconds; negative if it has expired"),
+                    "scope": .string("scopes separated by blanks"),
                 ], required: ["age", "lifeLeft", "scope"], "The access token of the device"),
-            "lastContact": .time("of the last answer of the gateway"),
+            "lastContact": .time("when the gateway last answered"),
             "lastError": lastError,
         ]
     }
@@ -56,7 +56,7 @@ extension Schema {
             .object(
                 StartState.schemas.merging([
                     "authentication": .string(
-                        "whether a user is logged in, or only the board itself has a token, or nobody",
+                        "whether a user is logged in, only the board itself has a token, or neither",
                         choices: Authentication.allCases.map(\.rawValue))
                 ]) { own, _ in own }, required: ["state", "state_ios", "state_android"]))
     }
@@ -72,6 +72,6 @@ extension Schema {
 
     package static var gatewayAddress: Schema {
         Schema.object(
-            ["url": .string("of the gateway")], required: ["url"], "Another gateway, whose registration is kept")
+            ["url": .string("URL of the gateway")], required: ["url"], "Another gateway; its registration is kept")
     }
 }

@@ -16,7 +16,7 @@ extension HostSecurity {
         for var table in root.tables("hosts", atMost: HostList.limit) {
             if let host = read(&table) {
                 if hosts.contains(where: { $0.name == host.name }) {
-                    table.note("host", "\(host.name) is there twice", fix: "keep one")
+                    table.note("host", "\(host.name) is used twice", fix: "keep one")
                 }
                 hosts.append(host)
             }
@@ -35,7 +35,7 @@ extension HostSecurity {
         let anchors = (table.strings("certificates") ?? []).flatMap { certificates(in: $0, &table) }
         let pins = (table.strings("pins") ?? []).compactMap { text in
             let pin = PublicKeyPin(text.trimmed)
-            if pin == nil { table.note("pins", "holds no hash", fix: "write a SHA-256 in hexadecimal or base64") }
+            if pin == nil { table.note("pins", "contains no hash", fix: "write a SHA-256 in hexadecimal or base64") }
             return pin
         }
         table.refuseUnknownKeys()

@@ -11,10 +11,10 @@ extension GatewayFeature {
             .init(
                 "Enroll at a gateway by its one-time URL, or with its configuration document, and register there",
                 body: [
-                    "url": .string("an enrollment URL; this or a configuration has to be given").asSensitive,
+                    "url": .string("an enrollment URL; required without a configuration").asSensitive,
                     "configuration": .openObject("a gateway's msso_config.json").asSensitive,
                     "register": .boolean(
-                        "false: the first user who logs in registers the board; as gateway.registered_by says unless given"
+                        "false: the first user who logs in registers the board; default: gateway.registered_by"
                     ),
                 ], answer: .gatewayStatus)
         ) { request in
@@ -70,8 +70,8 @@ extension GatewayFeature {
         .object(
             [
                 "registration": .registration,
-                "discarded": .integer("messages that waited for the broker, and were deleted"),
-                "discardedUnread": .integer("messages of inboxes that nobody had acknowledged, and were deleted"),
+                "discarded": .integer("deleted messages that had waited for the broker"),
+                "discardedUnread": .integer("deleted messages of inboxes that had not been acknowledged"),
             ], required: ["registration", "discarded", "discardedUnread"])
     }
 }

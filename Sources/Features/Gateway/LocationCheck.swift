@@ -6,9 +6,9 @@ package struct LocationCheck: HealthCheck {
     package static let name = "location"
 
     package func run(_ agent: AgentState) -> Verdict {
-        guard let found = agent.found[Self.name] else { return .skip("the settings let nobody know it") }
+        guard let found = agent.found[Self.name] else { return .skip("the settings do not disclose it") }
         guard let fault = found["fault"] else {
-            return .pass("it is known, by location.source = \"\(found["source"]?.string ?? "")\"")
+            return .pass("it is known, from location.source = \"\(found["source"]?.string ?? "")\"")
         }
         return .warn(
             fault["message"]?.string ?? "it is not known", remedy: fault["remedy"]?.string ?? "see: latchkey location")

@@ -38,7 +38,8 @@ package struct LocationFeature: Feature {
             if configuration[LocationSettings.self].source == LocationFinder.Source.fixed.rawValue,
                 !(table.has("latitude") && table.has("longitude"))
             {
-                table.note("source", "is fixed, and nothing says where", fix: "write latitude and longitude")
+                table.note(
+                    "source", "is fixed, but latitude and longitude are missing", fix: "write latitude and longitude")
             }
             table.string("gpsd", &configuration[LocationSettings.self].gpsd, .gpsdAddress)
             table.integer("max_age_seconds", &configuration[LocationSettings.self].maxAgeSeconds, in: 1...86_400)
@@ -51,13 +52,13 @@ package struct LocationFeature: Feature {
         router.on(
             "GET", "/v1/location", needs: .operate,
             .init(
-                "Where the board is: asks gpsd, if what it said last is too old",
+                "The board's location: asks gpsd if its last answer is too old",
                 answer: .object(
                     [
                         "source": Self.sourceSchema,
                         "latitude": Schema.number("in degrees, north is positive").asSensitive,
                         "longitude": Schema.number("in degrees, east is positive").asSensitive,
-                        "ageSeconds": .integer("since gpsd said so"),
+                        "ageSeconds": .integer("age of gpsd's answer"),
                     ], required: ["source", "latitude", "longitude"]))
         ) { _ in
             let found = try await finder.find()
@@ -84,7 +85,7 @@ package struct LocationFeature: Feature {
     }
 
     private static var sourceSchema: Schema {
-        .string("what says where the board is", choices: LocationFinder.Source.allCases.map(\.rawValue))
+        .string("source of the location", choices: LocationFinder.Source.allCases.map(\.rawValue))
     }
 
     package static var statusMembers: [String: Schema] {

@@ -8,7 +8,7 @@ import Groundwork
 /// gpsd is asked only when a location is needed. What it said is used for a while, and forgotten then.
 package actor LocationFinder {
     package enum Source: String, Sendable, CaseIterable {
-        /// Nobody may know where the board is.
+        /// The location of the board is not disclosed.
         case off = "none"
         /// The settings say where it is.
         case fixed
@@ -45,8 +45,8 @@ package actor LocationFinder {
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     }
 
-    /// A question with the full patience, whoever asked it first; those who wait for its answer have limits of their
-    /// own. With the last of them it is given up: a receiver may be switched on for as long as it is asked.
+    /// A question with the full patience, no matter who asked it first; those who wait for its answer have limits of
+    /// their own. With the last of them it is given up: a receiver may be switched on while it is asked.
     private final class Question: Sendable {
         private struct State {
             var task: Task<Void, Never>?
@@ -61,7 +61,7 @@ package actor LocationFinder {
         func begin(_ task: Task<Void, Never>) { state.change { $0.task = task } }
         func end(with answer: Result<Location, any Error>) { state.change { $0.answer = answer } }
 
-        /// - Returns: whether nobody waits for it any more; then it is canceled.
+        /// - Returns: whether no caller waits for it any more; then it is canceled.
         func giveUpIfUnwanted() -> Bool {
             let (isUnwanted, task) = state.read { ($0.callers == 0, $0.task) }
             if isUnwanted { task?.cancel() }

@@ -16,7 +16,7 @@ package struct LogInOnDemand: Sendable {
 
     private init(prompts: PromptDesk, patience: Duration) { (self.prompts, self.patience) = (prompts, patience) }
 
-    /// - Parameter patience: `nil` if nobody is asked.
+    /// - Parameter patience: `nil` if no user is asked.
     package static func demand(by prompts: PromptDesk, patience: Duration?) -> UserDemand? {
         guard let patience else { return nil }
         let onDemand = LogInOnDemand(prompts: prompts, patience: patience)
@@ -37,7 +37,7 @@ package struct LogInOnDemand: Sendable {
         guard try await session.user() == nil else { return }
         let question = PromptQuestion(
             .logIn,
-            userName.map { "\(DisplayText.clean($0)) has to log in again" } ?? "A program needs a user to log in",
+            userName.map { "\(DisplayText.clean($0)) must log in again" } ?? "A program needs a user to log in",
             attempts: Self.attempts, about: userName.map { .account(userName: $0) })
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }

@@ -9,7 +9,7 @@ package struct NetworkCheck: HealthCheck {
 
     package func run(_ agent: AgentState) -> Verdict {
         switch agent.network {
-        case .way(let way): return .pass("others are reached by \(way)")
+        case .way(let way): return .pass("reached through \(way)")
         case .none where agent.gateway.host.map(NetworkWatch.isOfThisMachine) == true:
             return .pass("none, and the gateway is on this machine")
         case .none:

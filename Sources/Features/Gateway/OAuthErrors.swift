@@ -14,12 +14,12 @@ package enum OAuthErrors {
     private static let codes: [(name: String, source: String, meaning: String, remedy: String?)] = [
         ("access_denied", "RFC 6749 section 4.1.2.1", "the user or the server denied the login", logInAgain),
         (
-            "authorization_pending", "RFC 8628 section 3.5", "nobody has authorized the device yet",
+            "authorization_pending", "RFC 8628 section 3.5", "the device has not been authorized yet",
             "wait; the request is repeated automatically"
         ),
-        ("consent_required", "OpenID Connect Core section 3.1.2.6", "the user has to agree first", logInAgain),
+        ("consent_required", "OpenID Connect Core section 3.1.2.6", "the user must agree first", logInAgain),
         (
-            "expired_token", "RFC 8628 section 3.5", "the code of the device has ended before anybody authorized it",
+            "expired_token", "RFC 8628 section 3.5", "the device's code expired before a user authorized it",
             logInAgain
         ),
         (
@@ -28,32 +28,35 @@ package enum OAuthErrors {
         ),
         (
             "interaction_required", "OpenID Connect Core section 3.1.2.6",
-            "the server has to show something to the user",
+            "the server must show something to the user",
             logInAgain
         ),
-        ("invalid_client", "RFC 6749 section 5.2", "the client is not known, or did not prove itself", compareClient),
+        (
+            "invalid_client", "RFC 6749 section 5.2", "the client is unknown, or did not authenticate itself",
+            compareClient
+        ),
         (
             "invalid_client_metadata", "RFC 7591 section 3.2.2",
             "a value that a client wants to register with is not valid", nil
         ),
         (
             "invalid_grant", "RFC 6749 section 5.2",
-            "a code, refresh token, assertion or password is wrong, has ended, was used before or is another client's",
+            "a code, refresh token, assertion or password is wrong, expired, already used or another client's",
             "log in again"
         ),
         ("invalid_redirect_uri", "RFC 7591 section 3.2.2", "a redirection address is not valid", nil),
         ("invalid_request", "RFC 6749 section 5.2", "a parameter is missing, is not valid or is given twice", nil),
         (
             "invalid_scope", "RFC 6749 section 5.2",
-            "the scope is not known, or is more than the client or user may have",
+            "the scope is unknown, or is more than the client or user may have",
             "compare the scope in the configuration with the one that is registered for the client"
         ),
         (
-            "invalid_token", "RFC 6750 section 3.1", "the access token has ended, was revoked or is not valid",
-            "nothing has to be done: the agent takes a new one and asks again"
+            "invalid_token", "RFC 6750 section 3.1", "the access token has expired, was revoked or is not valid",
+            "no action needed: the agent gets a new one and repeats the request"
         ),
         (
-            "login_required", "OpenID Connect Core section 3.1.2.6", "the user has to log in first",
+            "login_required", "OpenID Connect Core section 3.1.2.6", "the user must log in first",
             "log in: latchkey login"
         ),
         (

@@ -48,7 +48,7 @@ package enum StartState: String, CaseIterable {
 
     package static var schemas: [String: Schema] {
         [
-            "state": .string("whether what talks to the gateway runs", choices: allCases.map(\.rawValue)),
+            "state": .string("state of the gateway connection", choices: allCases.map(\.rawValue)),
             "state_ios": .integer("the state's number in the reference client for iOS"),
             "state_android": .integer("the state's number in the reference client for Android"),
         ]

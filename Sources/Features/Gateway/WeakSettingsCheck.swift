@@ -8,9 +8,9 @@ package struct WeakSettingsCheck: HealthCheck {
 
     package func run(_ agent: AgentState) -> Verdict {
         let faults = agent.found[Self.name]?.array?.compactMap(\.string) ?? []
-        guard !faults.isEmpty else { return .pass("everything that can be verified is") }
+        guard !faults.isEmpty else { return .pass("everything that can be verified is verified") }
         return .warn(
-            faults.joined(separator: "; "), remedy: "leave these settings out, unless the gateway cannot do without")
+            faults.joined(separator: "; "), remedy: "remove these settings, unless the gateway requires them")
     }
 }
 
@@ -26,7 +26,7 @@ extension AgentConfiguration {
         }
         if !self[LoginSettings.self].keepUserOnError {
             faults.append(
-                "login.keep_user_on_error is false: a logout ends here also where the session goes on at the gateway")
+                "login.keep_user_on_error is false: a logout ends here even if the session continues at the gateway")
         }
         return faults
     }

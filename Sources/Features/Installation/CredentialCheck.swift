@@ -9,7 +9,7 @@ package struct CredentialCheck: InstallationCheck {
             let unit = installation.unit, unit.isInstalled
         else { return nil }
         let credential = settings.vault.credential
-        guard !unit.hidesCredentials else { return .skip("systemd does not tell which credentials the service has") }
+        guard !unit.hidesCredentials else { return .skip("systemd does not report which credentials the service has") }
         guard let file = installation.credentialFile else {
             return .fail(
                 "latchkey.service loads no credential \(credential), which vault.credential of the settings names",
@@ -19,16 +19,17 @@ package struct CredentialCheck: InstallationCheck {
         // EXIT_CREDENTIALS of systemd.exec(5).
         case .there where unit.exitStatus == 243:
             return .fail(
-                "systemd cannot decrypt \(file): it was made on another machine, or what it was sealed with is gone (the "
-                    + "TPM's, or /var/lib/systemd/credential.secret with /etc/machine-id), and the store cannot be opened",
-                remedy: "put back what was changed; without a copy, \(Self.startAnew(file, settings))")
-        case .there: return .pass("\(file) is there")
+                "systemd cannot decrypt \(file): it was made on another machine, or the key that sealed it is gone "
+                    + "(the TPM's, or /var/lib/systemd/credential.secret with /etc/machine-id), "
+                    + "and the store cannot be opened",
+                remedy: "restore what was changed; without a copy, \(Self.startAnew(file, settings))")
+        case .there: return .pass("\(file) exists")
         case .hidden:
-            return .warn("\(file) cannot be looked at by this user", remedy: "run it as root: sudo latchkey doctor")
+            return .warn("this user cannot inspect \(file)", remedy: "run it as root: sudo latchkey doctor")
         case .missing:
             return .fail(
                 "\(file), which the agent's store opens with, does not exist",
-                remedy: "put it back from a copy made on this machine; without one, \(Self.startAnew(file, settings))")
+                remedy: "restore it from a copy made on this machine; without one, \(Self.startAnew(file, settings))")
         }
     }
 

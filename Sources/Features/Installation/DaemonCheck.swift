@@ -14,24 +14,24 @@ package struct DaemonCheck: InstallationCheck {
         if case .mute(let reason) = installation.socket {
             return .fail(
                 "the agent at \(installation.socketPath) did not answer: \(reason)",
-                remedy: "see what it says: journalctl -u latchkey -n 20; if it hangs: systemctl restart latchkey")
+                remedy: "see its log: journalctl -u latchkey -n 20; if it hangs: systemctl restart latchkey")
         }
-        let stale = installation.hasSocketFile ? ", which an agent that was killed has left" : ""
-        let nobody = "nothing is listening on \(installation.socketPath)\(stale)"
+        let stale = installation.hasSocketFile ? ", left by an agent that was killed" : ""
+        let noListener = "nothing is listening on \(installation.socketPath)\(stale)"
         if case .held(let process) = installation.lock, installation.unit?.activity != "active" {
             return .fail(
-                "\(nobody), but process \(process) is an agent with the same state directory",
+                "\(noListener), but process \(process) is an agent with the same state directory",
                 remedy: "name its socket with --socket or LATCHKEY_SOCKET, or end it")
         }
         guard let unit = installation.unit else {
             return .fail(
-                "\(nobody), and systemd, which would start the agent, is not running here",
+                "\(noListener), and systemd, which would start the agent, is not running here",
                 remedy: "start it by hand: latchkey run --config FILE; name its socket with --socket or LATCHKEY_SOCKET"
             )
         }
         guard unit.isInstalled else {
             return .fail(
-                "\(nobody), and latchkey.service is not installed",
+                "\(noListener), and latchkey.service is not installed",
                 remedy:
                     "install it with deploy/install; or, for a daemon started by hand, name its socket with --socket or LATCHKEY_SOCKET"
             )
@@ -39,17 +39,17 @@ package struct DaemonCheck: InstallationCheck {
         switch unit.activity {
         case "active":
             return .fail(
-                "latchkey.service is active, but \(nobody)",
+                "latchkey.service is active, but \(noListener)",
                 remedy: "name its socket, api.socket of its settings, with --socket or LATCHKEY_SOCKET")
         case "inactive" where unit.result == "success":
             return .fail(
-                "\(nobody): latchkey.service was not started",
+                "\(noListener): latchkey.service was not started",
                 remedy: unit.isEnabled
                     ? "start it: systemctl start latchkey"
                     : "start it, now and at boot: systemctl enable --now latchkey")
         default:
             return .fail(
-                "\(nobody): latchkey.service is \(unit.activity), its last run ended with \(Self.end(of: unit))",
+                "\(noListener): latchkey.service is \(unit.activity), its last run ended with \(Self.end(of: unit))",
                 remedy: Self.remedy(after: unit))
         }
     }
@@ -63,7 +63,7 @@ package struct DaemonCheck: InstallationCheck {
         switch unit.exitStatus {
         case 78: "fix what fails below; see the agent's log: journalctl -u latchkey -n 20"
         case 243: "systemd could not hand over the credential: see below, and journalctl -u latchkey -n 20"
-        default: "see what it said: journalctl -u latchkey -n 20"
+        default: "see its log: journalctl -u latchkey -n 20"
         }
     }
 }

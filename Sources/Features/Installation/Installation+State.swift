@@ -14,7 +14,7 @@ extension Installation {
         let path = settings.stateDirectory
         switch stateDirectory {
         case .missing: store = .missing
-        case .hidden: store = .skipped("\(path) cannot be looked at by this user")
+        case .hidden: store = .skipped("this user cannot inspect \(path)")
         case .there:
             let time = BestKnownTime(path: "\(path)/clock")
             var state = AgentState(
@@ -30,7 +30,7 @@ extension Installation {
 
     private static func store(at path: String) -> Store {
         guard entry(path) != .missing else { return .missing }
-        guard access(path, R_OK) == 0 else { return .skipped("\(path) cannot be read by this user") }
+        guard access(path, R_OK) == 0 else { return .skipped("this user cannot read \(path)") }
         let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
         var template = Array("\(base)/latchkey-doctor-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { return .skipped("there is no room for a copy of it in \(base)") }

@@ -11,13 +11,13 @@ package struct StateDirectoryCheck: InstallationCheck {
         switch installation.stateDirectory {
         case .missing where installation.isOnReadOnlyDisk:
             return .fail(
-                "\(path) is not there, and cannot be made: its file system is read-only",
+                "\(path) does not exist, and cannot be made: its file system is read-only",
                 remedy:
-                    "mount a writable one there that lasts, such as a partition of its own: the registration, keys and "
-                    + "messages are kept in it")
+                    "mount a persistent, writable one there, such as a separate partition: it stores the registration, "
+                    + "keys and messages")
         case .missing: return .pass("\(path) is made when the agent starts")
         case .hidden:
-            return .warn("\(path) cannot be looked at by this user", remedy: "run it as root: sudo latchkey doctor")
+            return .warn("this user cannot inspect \(path)", remedy: "run it as root: sudo latchkey doctor")
         case .there(let owner, let mode):
             // Started by hand, the agent runs as the user who starts it.
             let user = installation.unit?.isInstalled == true ? installation.unit?.user ?? "" : ""
@@ -28,20 +28,20 @@ package struct StateDirectoryCheck: InstallationCheck {
             }
             guard mode & 0o077 == 0 else {
                 return .fail(
-                    "others may look into \(path) (mode \(String(mode, radix: 8)))", remedy: "run: chmod 700 \(path)")
+                    "other users may read \(path) (mode \(String(mode, radix: 8)))", remedy: "run: chmod 700 \(path)")
             }
         }
         switch installation.lock {
-        case .free: return .pass("\(path) is free to be used")
+        case .free: return .pass("no agent uses \(path)")
         case .hidden:
             return .warn(
-                "whether an agent uses \(path) cannot be seen by this user",
+                "this user cannot see whether an agent uses \(path)",
                 remedy: "run it as root: sudo latchkey doctor")
         case .held(let process):
             guard installation.unit?.activity != "active" else { return .pass("\(path) is used by process \(process)") }
             return .fail(
                 "process \(process) holds the lock of \(path)",
-                remedy: "end it, or let it work: another agent cannot start beside it")
+                remedy: "end it, or keep it: a second agent cannot start while it runs")
         }
     }
 }

@@ -13,7 +13,7 @@ package struct StoreCheck: InstallationCheck {
         case .faulty(let message):
             return .fail(
                 message,
-                remedy: "put the state directory back from a copy; without one the agent sets a damaged store aside, "
+                remedy: "restore the state directory from a copy; without one the agent sets a damaged store aside, "
                     + "and the board is enrolled again")
         case .sealed(let slots):
             let kind = Self.kind(of: settings.vault)
@@ -21,15 +21,15 @@ package struct StoreCheck: InstallationCheck {
             guard !fitting.isEmpty else {
                 let kinds = slots.map(\.kind.rawValue).joined(separator: ", ")
                 return .fail(
-                    "it has no slot of the kind \(kind), only: \(kinds)",
-                    remedy: "set vault.slot to one of these, or put back the settings that the store was used with")
+                    "it has no slot of kind \(kind), only: \(kinds)",
+                    remedy: "set vault.slot to one of these, or restore the settings that the store was used with")
             }
             guard fitting.contains(where: { !$0.isDamaged }) else {
                 return .fail(
-                    "its slot of the kind \(kind) is damaged",
-                    remedy: "put the state directory back from a copy, or let another slot open it: vault.slot")
+                    "its slot of kind \(kind) is damaged",
+                    remedy: "restore the state directory from a copy, or let another slot open it: vault.slot")
             }
-            return .pass("intact, and has a slot of the kind \(kind); whether the key fits is not tried")
+            return .pass("intact, and has a slot of kind \(kind); whether the key fits was not checked")
         }
     }
 }

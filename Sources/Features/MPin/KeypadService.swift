@@ -58,7 +58,7 @@ struct KeypadService: Sendable {
             case .refused: try prompts.refuse(question.id, by: .program("keypad"), uid: 0)
             }
         } catch {
-            // Somebody else was faster.
+            // Another answer was faster.
         }
     }
 }

@@ -32,8 +32,8 @@ struct MPinCheck: HealthCheck {
         if let waiting {
             return .warn(
                 "the registration of \(waiting.user) at \(waiting.account) is not finished",
-                remedy: "go on with it: latchkey mpin register confirm")
+                remedy: "continue it: latchkey mpin register confirm")
         }
-        return .pass("\(count == 1 ? "1 user is" : "\(count) users are") registered, by what is stored here")
+        return .pass("\(count == 1 ? "1 user is" : "\(count) users are") registered, according to this board")
     }
 }

@@ -10,9 +10,9 @@ enum MPinConsole {
                   <summary>New user</summary>
                   <form id="mpin-make" aria-label="Make an M-Pin user">
                     <label id="mpin-account-choice">Back end <select id="mpin-account"></select></label>
-                    <label>Who it is, as the back end knows people
+                    <label>User ID at the back end
                       <input name="user" required maxlength="512" spellcheck="false" autocomplete="off"></label>
-                    <label id="mpin-device" hidden>What the back end shows for this board
+                    <label id="mpin-device" hidden>Name of this board at the back end
                       <input name="deviceName" maxlength="512" spellcheck="false" autocomplete="off"></label>
                     <button>Register</button>
                   </form>
@@ -104,12 +104,12 @@ enum MPinConsole {
           if (wantsDeviceName && $("mpin-device").hidden) {  // Asked for once: it may be left empty.
             $("mpin-device").hidden = false;
             $("mpin-device").querySelector("input").focus();
-            return announce("The back end asks what this board is called.");
+            return announce("The back end asks for a name of this board.");
           }
           $("mpin-make").reset();
           $("mpin-device").hidden = true;
           await call("POST", `${path}/${encodeURIComponent(user)}/register`, {});
-          announce(`${user} is to be verified by the back end.`);
+          announce(`The back end will verify ${user}.`);
         });
 
         """#

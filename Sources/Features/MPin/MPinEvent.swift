@@ -16,10 +16,10 @@ enum MPinEvent: ReportedEvent {
 
     static let meanings = [
         "mpin.user-did-block":
-            "an M-Pin user gave a wrong PIN too often; the token is erased, and the user registers again",
+            "an M-Pin user entered a wrong PIN too often; the token was erased, and the user must register again",
         "mpin.user-did-delete": "an M-Pin user was deleted on this board, with the token",
-        "mpin.user-did-fail-to-log-in": "a login by M-Pin did not succeed; the event says why",
-        "mpin.user-did-log-in": "somebody has logged in by M-Pin at a back end",
+        "mpin.user-did-fail-to-log-in": "a login by M-Pin failed; the event says why",
+        "mpin.user-did-log-in": "a user logged in by M-Pin at a back end",
         "mpin.user-did-log-out": "the session that an M-Pin login had begun in a browser was ended from here",
         "mpin.user-did-register": "an M-Pin user has chosen a PIN, and the token is kept on this board",
         "mpin.user-did-start-registration": "an M-Pin back end has given a user an identity, which it verifies next",
@@ -28,8 +28,8 @@ enum MPinEvent: ReportedEvent {
     static var details: [String: Schema] {
         [
             "user": .mpinUserID,
-            "state": .string("where the user stands", choices: MPinUserState.allCases.map(\.rawValue)),
-            "way": .string("what the login was for", choices: MPinLoginWay.allCases.map(\.rawValue)),
+            "state": .string("state of the user", choices: MPinUserState.allCases.map(\.rawValue)),
+            "way": .string("purpose of the login", choices: MPinLoginWay.allCases.map(\.rawValue)),
         ]
     }
 

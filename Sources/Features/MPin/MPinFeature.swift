@@ -37,9 +37,10 @@ package struct MPinFeature: Feature {
         [
             "mpin": .object(
                 [
-                    "backends": .integer("accounts at M-Pin back ends"), "users": .integer("of all of them"),
-                    "registered": .integer("users who can log in"), "blocked": .integer("users who cannot any more"),
-                ], required: ["backends", "users", "registered", "blocked"], "Where there is an M-Pin back end")
+                    "backends": .integer("accounts at M-Pin back ends"), "users": .integer("users at all of them"),
+                    "registered": .integer("users who can log in"),
+                    "blocked": .integer("users who can no longer log in"),
+                ], required: ["backends", "users", "registered", "blocked"], "Present if there is an M-Pin back end")
         ]
     }
 

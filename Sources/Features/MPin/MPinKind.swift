@@ -80,7 +80,7 @@ extension MPinKind: AccountUsers {
     }
 
     func logIn(_ userName: String, _ secret: SecretBytes, scope: String?, at name: AccountName) async throws -> JSON {
-        guard scope == nil else { throw AgentError.badRequest(member: "scope", fault: "is not of M-Pin") }
+        guard scope == nil else { throw AgentError.badRequest(member: "scope", fault: "does not belong to M-Pin") }
         let user = MPinUserReference(account: try await account(name), name: name, id: userName)
         let login = MPinLoginRequest()
         try await begin(user, login)

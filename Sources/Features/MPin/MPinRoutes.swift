@@ -11,7 +11,7 @@ extension MPinFeature {
         router.on(
             "POST", "/v1/mpin/test", needs: .operate,
             .init(
-                "Ask whether there is an M-Pin back end at an address", body: Schema.mpinBackend, required: ["url"],
+                "Check whether there is an M-Pin back end at an address", body: Schema.mpinBackend, required: ["url"],
                 answer: .mpinTested)
         ) { request in
             let configuration = try MPinConfiguration(RequestBody(request).mpinDocument())
@@ -20,7 +20,7 @@ extension MPinFeature {
         router.on(
             "POST", "/v1/mpin/service", needs: .operate,
             .init(
-                "What the address in a scanned code says of its service", body: Schema.mpinScanned, required: ["code"],
+                "The service that the address in a scanned code leads to", body: Schema.mpinScanned, required: ["code"],
                 answer: .mpinService)
         ) { request in
             let body = RequestBody(request)
@@ -34,7 +34,7 @@ extension MPinFeature {
         router.on(
             "POST", path, needs: .operate,
             .init(
-                "Make an account at an M-Pin back end, which has to answer", path: account, body: Schema.mpinBackend,
+                "Add an account at an M-Pin back end, which must answer", path: account, body: Schema.mpinBackend,
                 required: ["url"], answer: .account(of: self.host.featureTypes))
         ) { request in
             let name = try request.accountName()
@@ -46,7 +46,7 @@ extension MPinFeature {
         }
         router.on(
             "POST", "\(path)/test", needs: .operate,
-            .init("Ask whether the account's back end answers", path: account, answer: .mpinTested)
+            .init("Check whether the account's back end answers", path: account, answer: .mpinTested)
         ) { request in
             let configuration = try await self.account(of: request).configuration
             return .json(try await self.tested(configuration))
@@ -54,8 +54,8 @@ extension MPinFeature {
         router.on(
             "POST", "\(path)/session", needs: .operate,
             .init(
-                "What a code is for that a browser shows", path: account,
-                body: ["accessCode": Schema.string("as scanned").asSensitive], required: ["accessCode"],
+                "Which login a browser's code belongs to", path: account,
+                body: ["accessCode": Schema.string("the code as scanned").asSensitive], required: ["accessCode"],
                 answer: .mpinSession)
         ) { request in
             let code = try RequestBody(request).string("accessCode")
@@ -80,8 +80,8 @@ extension MPinFeature {
         router.on(
             "POST", "\(path)/users", needs: .operate,
             .init(
-                "Make a user, who is kept once a registration has begun", path: account,
-                body: ["user": .mpinUserID, "deviceName": .string("what the back end shows for this board")],
+                "Add a user; the user is kept once a registration has begun", path: account,
+                body: ["user": .mpinUserID, "deviceName": .string("name that the back end shows for this board")],
                 required: ["user"], answer: .newMPinUser)
         ) { request in
             let body = RequestBody(request)
@@ -111,11 +111,11 @@ extension MPinFeature {
         router.on(
             "POST", "\(path)/users/{user}/register", needs: .operate,
             .init(
-                "Ask the back end for an identity of the user, whom it verifies then", path: user,
+                "Ask the back end for an identity of the user; it then verifies the user", path: user,
                 body: [
-                    "restart": .boolean("whether a registration that has begun is begun again"),
-                    "activationCode": Schema.string("that activates the user at once").asSensitive,
-                    "userData": .string("passed to whoever verifies the user"),
+                    "restart": .boolean("whether to begin again a registration that has begun"),
+                    "activationCode": Schema.string("code that activates the user at once").asSensitive,
+                    "userData": .string("text that the back end passes on for verifying the user"),
                 ], answer: .mpinUser)
         ) { request in
             let body = RequestBody(request)
@@ -131,7 +131,7 @@ extension MPinFeature {
             "POST", "\(path)/users/{user}/confirm", needs: .operate,
             .init(
                 "Fetch the secret of a user whom the back end has verified; it is kept in memory until a PIN is chosen",
-                path: user, body: ["pushToken": .string("where the back end may send push messages")],
+                path: user, body: ["pushToken": .string("token for the back end's push messages")],
                 answer: .mpinUser)
         ) { request in
             let token = try RequestBody(request).optionalString("pushToken")
@@ -142,7 +142,7 @@ extension MPinFeature {
             .init(
                 "End the session of a browser that was logged in from here", path: user,
                 answer: .object(
-                    ["loggedOut": .boolean("false: there is none that can be ended from here")],
+                    ["loggedOut": .boolean("false: no session can be ended from here")],
                     required: ["loggedOut"]))
         ) { request in
             .json(["loggedOut": .bool(try await self.kind.logOut(try await self.user(of: request)))])
@@ -250,11 +250,12 @@ extension RequestBody {
         let name = try optionalString("by") ?? MPinLoginWay.login.rawValue
         guard let way = MPinLoginWay(rawValue: name) else {
             throw .badRequest(
-                member: "by", fault: "is none of \(MPinLoginWay.allCases.map(\.rawValue).joined(separator: ", "))")
+                member: "by", fault: "is not one of \(MPinLoginWay.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         let number = try optionalString("accessNumber")
         guard (number != nil) == (way == .accessNumber) else {
-            throw .badRequest(member: "accessNumber", fault: "goes with access-number, and has to be given there")
+            throw .badRequest(
+                member: "accessNumber", fault: "is required with access-number, and not allowed otherwise")
         }
         return MPinLoginRequest(way: way, accessNumber: number ?? "")
     }

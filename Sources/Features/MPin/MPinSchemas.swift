@@ -5,20 +5,20 @@ import MPin
 
 /// What is asked of M-Pin back ends, and what comes of it.
 extension Schema {
-    static var mpinUserID: Schema { string("who it is, as the back end knows people") }
+    static var mpinUserID: Schema { string("user ID at the back end, such as an email address") }
 
     static var mpinPIN: Schema { string("printable ASCII; it is not kept").asSensitive }
 
     static var mpinAnswerers: Schema {
         string(
-            "who may answer: operators, unless given, or only the user who asks here", choices: ["operators", "user"])
+            "who may answer: operators by default, or only the user who calls", choices: ["operators", "user"])
     }
 
     static var mpinBackend: [String: Schema] {
         [
             "url": .string("the base of the back end's addresses"),
-            "prefix": .string("the path of its relying-party service; rps unless given"),
-            "clientID": .string("what the board calls itself there, where it asks"),
+            "prefix": .string("the path of its relying-party service; rps by default"),
+            "clientID": .string("client ID of the board, if the back end requires one"),
             "headers": Schema.map(of: .string("its value"), "sent with each request").asSensitive,
             "authorities": .string("certificates in PEM; without them, those that the system trusts"),
         ]
@@ -42,28 +42,28 @@ extension Schema {
     static var mpinTested: Schema {
         object(
             [
-                "url": .string("of the back end that answered"),
+                "url": .string("address of the back end that answered"),
                 "settings": .map(
-                    of: .string("a number in decimal digits, or true or false, where it is one"),
-                    "what it tells its clients, such as setDeviceName"),
+                    of: .string("its value; numbers in decimal digits, or true or false"),
+                    "what it sends its clients, such as setDeviceName"),
             ], required: ["url", "settings"])
     }
 
     static var mpinSession: Schema {
         object(
             [
-                "prerollID": .string("who is expected to log in; empty where the back end does not say"),
-                "appName": .string("what the code lets into; empty where the back end does not say"),
-                "appLogoURL": .string("its picture; empty where the back end does not say"),
+                "prerollID": .string("user who is expected to log in; empty if the back end does not say"),
+                "appName": .string("application of the login; empty if the back end does not say"),
+                "appLogoURL": .string("its picture; empty if the back end does not say"),
             ], required: ["prerollID", "appName", "appLogoURL"])
     }
 
     private static var mpinUserMembers: [String: Schema] {
         [
             "user": mpinUserID,
-            "state": .string("where the user stands", choices: MPinUserState.allCases.map(\.rawValue)),
+            "state": .string("state of the user", choices: MPinUserState.allCases.map(\.rawValue)),
             "confirmed": .boolean("whether the secret is in memory, so that a PIN can be chosen"),
-            "deviceName": .string("what the back end shows for this board"),
+            "deviceName": .string("name that the back end shows for this board"),
         ]
     }
 
@@ -74,9 +74,9 @@ extension Schema {
     static var newMPinUser: Schema {
         object(
             mpinUserMembers.merging([
-                "advice": .array(of: .string("a line for people"), "what a PIN is worth"),
+                "advice": .array(of: .string("a human-readable line"), "how secure a PIN is"),
                 "wantsDeviceName": .boolean(
-                    "whether the back end asks what this board is called, and was not told"),
+                    "whether the back end asks for this board's name, and none was given"),
             ]) { own, _ in own }, required: ["user", "state", "confirmed", "advice", "wantsDeviceName"])
     }
 
@@ -84,7 +84,7 @@ extension Schema {
 
     static var mpinLogin: [String: Schema] {
         [
-            "by": .string("what for; login unless given", choices: MPinLoginWay.allCases.map(\.rawValue)),
+            "by": .string("purpose of the login; login by default", choices: MPinLoginWay.allCases.map(\.rawValue)),
             "accessNumber": Schema.string("the number or code that a browser shows").asSensitive,
         ]
     }
@@ -94,13 +94,14 @@ extension Schema {
             "MPinLogin",
             .object(
                 [
-                    "user": mpinUserID, "by": .string("what for", choices: MPinLoginWay.allCases.map(\.rawValue)),
+                    "user": mpinUserID,
+                    "by": .string("purpose of the login", choices: MPinLoginWay.allCases.map(\.rawValue)),
                     "answer": Schema.openObject("what the back end's application answered").asSensitive,
                     "otp": .object(
                         [
                             "status": .string(
-                                "of the password alone", choices: MPinStatus.allCases.map(\.rawValue)),
-                            "password": Schema.string("to be entered elsewhere").asSensitive,
+                                "status of the password alone", choices: MPinStatus.allCases.map(\.rawValue)),
+                            "password": Schema.string("password to enter elsewhere").asSensitive,
                             "ttlSeconds": .integer("how long it is valid; 0 if unknown"),
                             "expireTime": .integer("seconds since 1970 by the back end's clock; 0 if unknown"),
                             "nowTime": .integer("seconds since 1970 by the back end's clock; 0 if unknown"),
@@ -114,8 +115,8 @@ extension Schema {
     static var mpinBackendReport: Schema {
         object(
             [
-                "url": .string("the base of its addresses"), "prefix": .string("of its relying-party service"),
-                "clientID": .string("what the board calls itself there"),
+                "url": .string("the base of its addresses"), "prefix": .string("path of its relying-party service"),
+                "clientID": .string("client ID of the board there"),
             ], required: ["url", "prefix"], "An M-Pin back end")
     }
 }

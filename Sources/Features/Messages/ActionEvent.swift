@@ -10,17 +10,18 @@ package enum ActionEvent: ReportedEvent {
     case unavailable(action: String, reason: String)
 
     package static let meanings = [
-        "action.ended": "the command of an action has ended well, and its message is done",
+        "action.ended": "the command of an action succeeded, and its message is done",
         "action.failed":
-            "the command of an action failed or could not be started; the event says what becomes of the message",
+            "the command of an action failed or could not be started; the event says what happens to the message",
         "action.started": "the command of an action was started with a message",
     ]
 
     package static var details: [String: Schema] {
         [
-            "action": .string("its name"), "id": .integer("of the message"), "topic": .string("the whole topic"),
-            "attempt": .integer("with this message, from 1"), "status": .integer("exit status of the command"),
-            "signal": .integer("that ended the command"),
+            "action": .string("its name"), "id": .integer("number of the message"), "topic": .string("the whole topic"),
+            "attempt": .integer("number of the attempt with this message, from 1"),
+            "status": .integer("exit status of the command"),
+            "signal": .integer("signal that ended the command"),
             "timedOut": .boolean("whether it was ended at its time limit"),
             "isDead": .boolean("whether the message was given up"),
         ]
@@ -44,7 +45,7 @@ package enum ActionEvent: ReportedEvent {
             var fields: [String: JSON] = [
                 "action": .string(action), "id": .integer(id), "attempt": .integer(Int64(attempt)),
                 "timedOut": .bool(outcome.timedOut), "isDead": .bool(isDead),
-                "remedy": .string("see what it wrote: latchkey actions log \(action)"),
+                "remedy": .string("see its output: latchkey actions log \(action)"),
             ]
             fields["status"] = outcome.status.map { .integer(Int64($0)) }
             fields["signal"] = outcome.signal.map { .integer(Int64($0)) }

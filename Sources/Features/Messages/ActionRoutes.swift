@@ -8,10 +8,10 @@ extension ActionsFeature {
     package func addActionRoutes(to router: inout Router) {
         let action = Schema.object(
             [
-                "name": .string("of the action, and of its inbox"),
+                "name": .string("name of the action, and of its inbox"),
                 "command": .array(of: .string("a word"), "the path and its arguments"),
-                "waiting": .integer("messages that its command has not done"),
-                "dead": .integer("messages that were set aside, as the command failed with each of them too often"),
+                "waiting": .integer("messages that its command has not handled"),
+                "dead": .integer("messages that were set aside because the command failed with each too often"),
             ], required: ["name", "command", "waiting", "dead"])
         router.on(
             "GET", "/v1/actions", needs: .read,
@@ -32,7 +32,7 @@ extension ActionsFeature {
         router.on(
             "GET", "/v1/actions/{name}", needs: .operate,
             .init(
-                "How the command of an action ended lately, and the last that it wrote",
+                "How the command of an action ended recently, and the end of its output",
                 answer: .object(["runs": .array(of: .actionRun, "at most 20, the oldest first")], required: ["runs"]))
         ) { request in
             let (name, inboxes) = try await self.actionInbox(of: request)
@@ -43,7 +43,7 @@ extension ActionsFeature {
         router.on(
             "POST", "/v1/actions/{name}/retry", needs: .operate,
             .init(
-                "Give the messages that were set aside to the command again",
+                "Pass the messages that were set aside to the command again",
                 answer: .object(["count": .integer("how many")], required: ["count"]))
         ) { request in
             let (name, inboxes) = try await self.actionInbox(of: request)
@@ -64,15 +64,16 @@ extension Schema {
             "ActionRun",
             .object(
                 [
-                    "id": .integer("of the message"), "topic": .string("the whole topic"),
-                    "attempt": .integer("with this message, from 1"), "began": .time("when it was started"),
-                    "milliseconds": .integer("until it had ended"),
-                    "status": .integer("exit status, where it has one"), "signal": .integer("that ended it"),
+                    "id": .integer("number of the message"), "topic": .string("the whole topic"),
+                    "attempt": .integer("number of the attempt with this message, from 1"),
+                    "began": .time("when it was started"),
+                    "milliseconds": .integer("how long it ran"),
+                    "status": .integer("exit status, if it has one"), "signal": .integer("signal that ended it"),
                     "timedOut": .boolean("whether it was ended at its time limit"),
                     "refusal": .string("why it was not started"),
-                    "output": .string("the last that it wrote, to standard output and standard error"),
-                    "omitted": .integer("bytes that it wrote before"),
-                    "verdict": .string("what became of the message", choices: ["done", "again", "dead"]),
+                    "output": .string("the end of its standard output and standard error"),
+                    "omitted": .integer("bytes of output before that"),
+                    "verdict": .string("outcome for the message", choices: ["done", "again", "dead"]),
                 ],
                 required: [
                     "id", "topic", "attempt", "began", "milliseconds", "timedOut", "output", "omitted", "verdict",

@@ -4,7 +4,7 @@ import Groundwork
 import Settings
 
 /// Runs the command of one action: `latchkey actions serve`, which systemd starts for each connection to the socket of
-/// actions, as a user that is nobody else and in a sandbox of its own.
+/// actions, as a user of its own and in a sandbox of its own.
 ///
 /// The agent has keys and tokens in memory, and may start nothing itself. It sends a name and a message; which command
 /// the name stands for, the runner reads from the settings.
@@ -25,7 +25,7 @@ package enum ActionRunner {
             caller, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         guard caller >= 0, timed == 0, let (request, payload) = receive(from: caller) else { return }
         signal(SIGPIPE, SIG_IGN)
-        // Whoever started this may ignore it: then nobody would learn how the command ended.
+        // The starter of this may ignore it: then it would not be known how the command ended.
         signal(SIGCHLD, SIG_DFL)
         guard let outcome = run(request, payload, settings, features, caller) else { return }
         let answer = outcome.json.bytes

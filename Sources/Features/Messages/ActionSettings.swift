@@ -39,7 +39,7 @@ package struct ActionSettings: Sendable, Equatable {
             table.flag("allow_root", &action.allowsRoot)
             table.refuseUnknownKeys()
             if (others + actions.map(\.inbox)).contains(where: { $0.name == action.name }) {
-                table.note("name", "\(action.name) is there twice", fix: "give each action and inbox its own name")
+                table.note("name", "\(action.name) is used twice", fix: "give each action and inbox its own name")
             }
             actions.append(action)
             faults += table.faults

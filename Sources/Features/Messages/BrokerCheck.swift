@@ -12,7 +12,7 @@ package struct BrokerCheck: HealthCheck {
 
     package func run(_ agent: AgentState) -> Verdict {
         guard let broker = agent.messages.broker else { return .skip("none before this board is registered") }
-        guard agent.found[Self.stopped]?.bool != true else { return .skip("the gateway part is stopped") }
+        guard agent.found[Self.stopped]?.bool != true else { return .skip("the gateway connection is stopped") }
         if broker.isConnected {
             if let fault = broker.inboxFault {
                 return .warn(
@@ -22,7 +22,7 @@ package struct BrokerCheck: HealthCheck {
             if let error = broker.lastError {
                 return .warn(
                     "connected to \(broker.address) again, but: \(error.message)",
-                    remedy: error.remedy ?? "see whether it stays: latchkey status")
+                    remedy: error.remedy ?? "see whether it stays connected: latchkey status")
             }
             guard let last = broker.lastReport else { return .pass("connected to \(broker.address)") }
             // Not a warning: a message from others, or from long ago, is not this board's trouble.
@@ -36,7 +36,7 @@ package struct BrokerCheck: HealthCheck {
         if let proxy = broker.proxy {
             return .fail(
                 "\(text); HTTPS goes through the proxy \(proxy.address) (\(proxy.variable)), and MQTT does not",
-                remedy: "have the network's administrator let this board connect to \(broker.address)")
+                remedy: "ask the network's administrator to let this board connect to \(broker.address)")
         }
         return .fail(text, remedy: error.remedy ?? "check the broker's log and that nothing blocks its port")
     }

@@ -6,7 +6,7 @@ package enum BrokerError: Explained, Equatable {
     case unknown(String)
     /// The file of its password is missing, empty or too long.
     case passwordUnreadable(path: String, reason: String)
-    /// Somebody ended the connection, and with it the subscriptions of all programs.
+    /// A user ended the connection, and with it the subscriptions of all programs.
     case disconnected(String)
 
     package var explanation: Explanation {
@@ -14,10 +14,10 @@ package enum BrokerError: Explained, Equatable {
         case .unknown(let name):
             Explanation(
                 "broker.unknown", .notFound, "the settings name no broker \"\(name)\"",
-                remedy: "list those that they name: latchkey brokers")
+                remedy: "list the brokers that they name: latchkey brokers")
         case .passwordUnreadable(let path, let reason):
             Explanation(
-                "broker.password-unreadable", .configuration, "cannot take the password in \(path): \(reason)",
+                "broker.password-unreadable", .configuration, "cannot use the password in \(path): \(reason)",
                 remedy: "check password_file of this broker, and that the agent's user may read it")
         case .disconnected(let name):
             Explanation(

@@ -10,8 +10,9 @@ extension BrokersFeature {
         router.on(
             "GET", "/v1/brokers", needs: .read,
             .init(
-                "The brokers beside the gateway's that the settings name, and the state of their connections",
-                answer: .object(["brokers": .array(of: .namedBroker, "as in the settings")], required: ["brokers"]))
+                "The brokers that the settings name besides the gateway's, and the state of their connections",
+                answer: .object(
+                    ["brokers": .array(of: .namedBroker, "in the order of the settings")], required: ["brokers"]))
         ) { _ in
             var brokers: [JSON] = []
             for broker in self.all { brokers.append(await broker.json) }
@@ -24,7 +25,7 @@ extension BrokersFeature {
                 body: [
                     "topic": .string("the whole topic"), "payload": .string("the message"),
                     "encoding": .payloadEncoding, "qos": .quality,
-                    "retain": .boolean("whether the broker keeps it for who comes later"),
+                    "retain": .boolean("whether the broker keeps it for later subscribers"),
                 ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
             let body = RequestBody(request)
@@ -43,7 +44,7 @@ extension BrokersFeature {
                 path: path,
                 query: [
                     "topic": .string("the whole topic"), "qos": .quality,
-                    "retain": .boolean("whether the broker keeps it for who comes later"),
+                    "retain": .boolean("whether the broker keeps it for later subscribers"),
                 ], required: ["topic"], text: "at most \(MessageLines.limit) lines", status: 202,
                 answer: .object(["accepted": .integer("how many")], required: ["accepted"]))
         ) { request in
@@ -79,7 +80,7 @@ extension BrokersFeature {
                 try await Deliveries(
                     subscription: subscription, encoder: encoder, station: connection.subscriptions
                 ).write(to: $0)
-                // The connection is kept for as long as somebody reads.
+                // The connection is kept while a program reads.
                 withExtendedLifetime(use) {}
             }
         }
@@ -126,12 +127,12 @@ extension Schema {
             "NamedBroker",
             .object(
                 [
-                    "name": .string("in the settings"), "address": .string("host:port"),
-                    "tls": .boolean("whether it has to prove itself, and nobody listens"),
+                    "name": .string("name in the settings"), "address": .string("host:port"),
+                    "tls": .boolean("whether the broker must prove its identity and the connection is encrypted"),
                     "state": .string(
-                        "what the connection does; stopped while nobody uses it",
+                        "state of the connection; stopped while it is not used",
                         choices: ["stopped", "connecting", "connected", "waiting"]),
-                    "since": .time("since when, where there is one"),
+                    "since": .time("since when it is connected, if it is"),
                     "sent": .integer("messages over this connection"),
                     "acknowledged": .integer("messages over this connection"),
                     "received": .integer("messages over this connection"), "lastError": problem,

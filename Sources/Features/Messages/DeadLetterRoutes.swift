@@ -10,7 +10,7 @@ extension MessagesFeature {
         let id: [String: Schema] = ["id": .integer("number of the dead letter", in: 1...Int64.max)]
         let letter = Schema.object(
             [
-                "id": .integer("the number that the message had"), "topic": .string("the whole topic"),
+                "id": .integer("number of the message"), "topic": .string("the whole topic"),
                 "bytes": .integer("length of the payload, in bytes"), "acceptedAt": .time("when it was accepted"),
                 "diedAt": .time("when it was given up"), "reason": .string("why it is no longer sent"),
                 "payload": .base64("the message; only when one is asked for"),
@@ -19,7 +19,7 @@ extension MessagesFeature {
         router.on(
             "GET", "/v1/dead-letters", needs: .read,
             .init(
-                "Messages that are no longer sent, as the broker ended the connection on each of them",
+                "Messages that are no longer sent, because the broker ended the connection on each of them",
                 answer: .object(["deadLetters": .array(of: letter, "the oldest first")], required: ["deadLetters"]))
         ) { _ in
             let letters = try await self.broker.activeStation().outbox.deadLetters()
@@ -27,7 +27,7 @@ extension MessagesFeature {
         }
         router.on(
             "GET", "/v1/dead-letters/{id}", needs: .read,
-            .init("One of them, with its payload", path: id, answer: letter)
+            .init("One dead letter, with its payload", path: id, answer: letter)
         ) {
             request in
             let outbox = try await self.broker.activeStation().outbox
@@ -41,7 +41,7 @@ extension MessagesFeature {
         router.on(
             "POST", "/v1/dead-letters/{id}/retry", needs: .operate,
             .init(
-                "Send it again, as a new message behind all that wait", path: id, status: 202,
+                "Send it again, as a new message after all that are waiting", path: id, status: 202,
                 answer: .object(["id": .integer("the new number of the message")], required: ["id"]))
         ) { request in
             let new = try await self.broker.activeStation().outbox.retryDeadLetter(try request.deadLetterID())
@@ -50,7 +50,7 @@ extension MessagesFeature {
         router.on(
             "DELETE", "/v1/dead-letters/{id}", needs: .operate,
             .init(
-                "Give it up for good", path: id,
+                "Delete it for good", path: id,
                 answer: .object(["removed": .integer("its number")], required: ["removed"]))
         ) { request in
             let id = try request.deadLetterID()

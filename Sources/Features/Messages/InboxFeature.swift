@@ -21,7 +21,7 @@ package struct InboxFeature: Feature {
     package func addRoutes(to router: inout Router) { addInboxRoutes(to: &router) }
 
     package static var statusMembers: [String: Schema] {
-        ["inboxes": .array(of: .inbox, "where there are any"), "inboxError": .problem]
+        ["inboxes": .array(of: .inbox, "missing if there are none"), "inboxError": .problem]
     }
 
     package func status() async throws -> [String: JSON] {

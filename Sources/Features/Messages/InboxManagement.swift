@@ -9,21 +9,21 @@ extension InboxFeature {
         router.on(
             "POST", "/v1/inbox", needs: .operate,
             .init(
-                "Add an inbox: it is there until it is removed, or the board's registration ends",
+                "Add an inbox, until it is removed or the board's registration ends",
                 body: [
                     "name": .string("lower-case letters, digits and hyphens, at most 32"),
-                    "filter": .string("topic filter below the device's own unless raw"),
-                    "raw": .boolean("the filter is of whole topics"), "qos": .quality,
+                    "filter": .string("topic filter below the device's own, unless raw is true"),
+                    "raw": .boolean("the filter matches whole topics"), "qos": .quality,
                     "limitBytes": .integer(
-                        "beyond the limits the oldest go; 16 MiB unless given", in: 65_536...1 << 32),
-                    "limitMessages": .integer("10,000 unless given", in: 1...1_000_000),
-                    "maxAgeHours": .integer("720 unless given", in: 1...87_600),
-                    "retained": .boolean("also what the broker had retained before the subscription"),
+                        "beyond the limits the oldest messages are dropped; 16 MiB by default", in: 65_536...1 << 32),
+                    "limitMessages": .integer("10,000 by default", in: 1...1_000_000),
+                    "maxAgeHours": .integer("720 by default", in: 1...87_600),
+                    "retained": .boolean("whether to take messages that the broker had retained before, too"),
                 ], required: ["name", "filter"],
                 answer: .object(
                     [
-                        "changed": .boolean("false: there is just such an inbox already"),
-                        "filter": .string("of whole topics"),
+                        "changed": .boolean("false: the same inbox already exists"),
+                        "filter": .string("the filter for whole topics"),
                     ], required: ["changed", "filter"]))
         ) { request in
             let body = RequestBody(request)
@@ -46,10 +46,10 @@ extension InboxFeature {
         router.on(
             "DELETE", "/v1/inbox/{name}", needs: .operate,
             .init(
-                "Remove an inbox that was added, with all of its messages; of one of the settings, its messages alone",
+                "Remove an added inbox with all of its messages; for an inbox of the settings, only its messages",
                 answer: .object(
                     [
-                        "removed": .integer("how many messages"),
+                        "removed": .integer("number of removed messages"),
                         "ended": .boolean("whether the inbox itself was removed"),
                     ],
                     required: ["removed", "ended"]))

@@ -8,14 +8,14 @@ import Messaging
 extension InboxFeature {
     package func addInboxRoutes(to router: inout Router) {
         let after: [String: Schema] = [
-            "after": .integer("the number of a message: only later ones", in: 0...Int64.max)
+            "after": .integer("number of a message: only later ones", in: 0...Int64.max)
         ]
-        let limit: [String: Schema] = ["limit": .integer("the most messages; 100 unless given", in: 1...1000)]
+        let limit: [String: Schema] = ["limit": .integer("maximum number of messages; 100 by default", in: 1...1000)]
         router.on(
             "GET", "/v1/inbox", needs: .read,
             .init(
                 "The inboxes, and how many messages wait in each",
-                answer: .object(["inboxes": .array(of: .inbox, "those of actions too")], required: ["inboxes"]))
+                answer: .object(["inboxes": .array(of: .inbox, "including those of actions")], required: ["inboxes"]))
         ) { _ in
             let statuses = try await self.broker.activeStation().inboxes?.statuses() ?? []
             return .json(["inboxes": .array(statuses.map(\.report))])
@@ -24,7 +24,7 @@ extension InboxFeature {
         router.on(
             "GET", "/v1/inbox/{name}", needs: .read,
             .init(
-                "The oldest messages of an inbox that nobody has acknowledged, at most 256 KiB of them or one",
+                "The oldest unacknowledged messages of an inbox, at most 256 KiB or one message",
                 query: after.merging(limit) { own, _ in own },
                 answer: .object(
                     ["messages": .array(of: .keptMessage, "the oldest first")], required: ["messages"]))
@@ -43,7 +43,7 @@ extension InboxFeature {
         router.on(
             "GET", "/v1/inbox/{name}/stream", needs: .read,
             .init(
-                "The messages of an inbox that nobody has acknowledged, the oldest first, then each as it arrives",
+                "The unacknowledged messages of an inbox, the oldest first, then each as it arrives",
                 query: after, events: ["message": .keptMessage])
         ) { request in
             let name = request.parameters["name"] ?? ""
@@ -62,7 +62,7 @@ extension InboxFeature {
             .init(
                 "Remove messages that were read",
                 body: [
-                    "id": .integer("of a message: it and all before it", in: 1...Int64.max),
+                    "id": .integer("number of a message: removes it and all before it", in: 1...Int64.max),
                     "only": .boolean("it alone"),
                 ], required: ["id"],
                 answer: .object(["removed": .integer("how many")], required: ["removed"]))
@@ -128,11 +128,12 @@ extension Schema {
             "Inbox",
             .object(
                 [
-                    "name": .string("by which it is read"),
-                    "filter": .string("of whole topics; missing where the settings no longer have the inbox"),
-                    "added": .boolean("whether it was added while the agent ran; missing where the settings have it"),
-                    "unread": .integer("messages that nobody has acknowledged"),
-                    "bytes": .integer("that its messages take"), "dropped": .integer("messages ever"),
+                    "name": .string("name of the inbox"),
+                    "filter": .string("filter for whole topics; missing if the settings no longer contain the inbox"),
+                    "added": .boolean(
+                        "whether it was added while the agent ran; missing if it comes from the settings"),
+                    "unread": .integer("unacknowledged messages"),
+                    "bytes": .integer("size of its messages"), "dropped": .integer("messages dropped so far"),
                     "dead": .integer("messages that an action has given up"),
                     "first": .integer("number of the oldest message"), "last": .integer("number of the newest"),
                     "oldest": .time("when the oldest message arrived"),
@@ -143,7 +144,7 @@ extension Schema {
         .named(
             "KeptMessage",
             .object(
-                messageMembers.merging(["id": .integer("its number: ascending, never used again")]) { own, _ in own },
+                messageMembers.merging(["id": .integer("its number: ascending, never reused")]) { own, _ in own },
                 required: requiredOfMessage.union(["id"]), "With its content in text or in payload"))
     }
 }

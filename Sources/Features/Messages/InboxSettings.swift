@@ -51,7 +51,7 @@ package struct InboxSettings: Sendable, Equatable {
             let inbox = InboxSettings(from: &table)
             table.refuseUnknownKeys()
             if inboxes.contains(where: { $0.name == inbox.name }) {
-                table.note("name", "\(inbox.name) is there twice", fix: "give each its own name")
+                table.note("name", "\(inbox.name) is used twice", fix: "give each its own name")
             }
             inboxes.append(inbox)
             faults += table.faults

@@ -20,7 +20,7 @@ package enum LogInTemplate {
         }
         guard !isKnown else { return nil }
         return (
-            "has a name in braces that it cannot have here",
+            "has a name in braces that is not allowed here",
             "use \(names.sorted().map { "{\($0)}" }.joined(separator: ", ")), and no other braces"
         )
     }

@@ -12,7 +12,7 @@ package final class MessageEncoder: Sendable {
     /// Encodings for several readers are kept until newer ones have this many bytes. A reader that is further behind
     /// encodes again.
     private static let keptBytes = 256 << 10
-    /// The memory of an encoding beside its bytes, of which there may be none.
+    /// The memory of an encoding beside its bytes; there may be none.
     private static let entryBytes = 128
 
     private struct State {

@@ -20,7 +20,7 @@ package enum Speaker: Sendable, CaseIterable {
     /// What has a message when it is accepted.
     package var keeper: String {
         self == .board
-            ? "the broker or the disk has it, or memory where outbox.durable is false" : "the broker has it"
+            ? "the broker or the disk has it, or memory if outbox.durable is false" : "the broker has it"
     }
     /// What topics are below of.
     package var own: String { self == .board ? "the device's own" : "the user's own" }
@@ -38,10 +38,11 @@ extension MessagesFeature {
             .init(
                 "Publish a message\(speaker.suffix); when the answer comes, \(speaker.keeper)",
                 body: [
-                    "topic": .string("below \(speaker.own) unless raw"), "payload": .string("the message"),
+                    "topic": .string("topic below \(speaker.own), unless raw is true"),
+                    "payload": .string("the message"),
                     "encoding": .payloadEncoding, "qos": .quality,
-                    "retain": .boolean("whether the broker keeps it for who comes later"),
-                    "raw": .boolean("the topic is a whole one"),
+                    "retain": .boolean("whether the broker keeps it for later subscribers"),
+                    "raw": .boolean("the topic is a whole topic"),
                 ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
             let body = RequestBody(request)
@@ -61,15 +62,15 @@ extension MessagesFeature {
             .init(
                 "Publish each line as a message\(speaker.suffix), all or none; when the answer comes, \(speaker.keeper)",
                 query: [
-                    "topic": .string("below \(speaker.own) unless raw"), "qos": .quality,
-                    "retain": .boolean("whether the broker keeps it for who comes later"),
-                    "raw": .boolean("the topic is a whole one"),
+                    "topic": .string("topic below \(speaker.own), unless raw is true"), "qos": .quality,
+                    "retain": .boolean("whether the broker keeps it for later subscribers"),
+                    "raw": .boolean("the topic is a whole topic"),
                 ], required: ["topic"],
                 text: "at most \(MessageLines.limit) lines", status: 202,
                 answer: .object(
                     [
                         "accepted": .integer("how many"),
-                        "first": .integer("number of the first, where there is one; the others follow"),
+                        "first": .integer("number of the first message, if there is one; the others follow"),
                     ],
                     required: ["accepted"]))
         ) { request in
@@ -98,9 +99,10 @@ extension MessagesFeature {
                 query: [
                     "filter": .string(
                         """
-                        topic filter below \(speaker.own) unless raw; without it everything but the agent's own telemetry and status
+                        topic filter below \(speaker.own), unless raw is true; by default everything but the agent's \
+                        telemetry and status
                         """),
-                    "qos": .quality, "raw": .boolean("the filter is of whole topics"),
+                    "qos": .quality, "raw": .boolean("the filter matches whole topics"),
                 ],
                 events: Schema.messageEvents, hasFrames: true)
         ) { request in
@@ -150,19 +152,20 @@ extension Schema {
     package static var messageEvents: [String: Schema] {
         [
             "subscribed": .object(
-                ["filter": .string("as the broker has it: nothing sent from now on is missed")], required: ["filter"]),
+                ["filter": .string("the filter that the broker has: no message sent from now on is missed")],
+                required: ["filter"]),
             "message": .message,
             "lagged": .object(
-                ["count": .integer("messages that were left out"), "message": .string("for people")],
+                ["count": .integer("number of messages that were left out"), "message": .string("for people")],
                 required: ["count", "message"]),
         ]
     }
 
     package static var payloadEncoding: Schema {
-        .string("of the payload; text unless given", choices: ["text", "base64"])
+        .string("encoding of the payload; text by default", choices: ["text", "base64"])
     }
     package static var quality: Schema {
-        .integer("quality of service; 1 unless given; 2 is taken as 1", in: 0...2)
+        .integer("quality of service; 1 by default; 2 is treated as 1", in: 0...2)
     }
 
     fileprivate static var message: Schema {
@@ -175,19 +178,19 @@ extension Schema {
     package static var messageMembers: [String: Schema] {
         [
             "topic": .string("the whole topic"),
-            "ownTopic": .string("where it is below the device's, or the user's own: what follows"),
-            "payload": .base64("the message, where it is not UTF-8"), "bytes": .integer("of the message"),
-            "text": .string("the message, where it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
-            "retained": .boolean("whether the broker kept it for who comes later"),
+            "ownTopic": .string("the rest of the topic, if it is below the device's or the user's own topics"),
+            "payload": .base64("the message, if it is not UTF-8"), "bytes": .integer("length of the message"),
+            "text": .string("the message, if it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
+            "retained": .boolean("whether the broker had kept it for later subscribers"),
             "receivedAt": .time("when it arrived"),
             "envelope": .object(
                 [
                     "contentType": .string("a MIME type"), "senderType": .string("the sender's own claim"),
                     "senderID": .string("the sender's own claim"),
                     "displayName": .string("the sender's own claim"),
-                    "sentAt": .time("by the sender's clock, if the sender says it"),
+                    "sentAt": .time("when it was sent, by the sender's clock"),
                 ], required: ["contentType", "senderType"],
-                "What came with the message; anybody can write one"),
+                "The envelope of the message; any client can write one"),
         ]
     }
 }

@@ -8,15 +8,16 @@ extension Schema {
         object(
             [
                 "state": .string(
-                    "what the connection does", choices: ["stopped", "connecting", "connected", "waiting"]),
-                "address": .string("host:port"), "since": .time("since when"),
+                    "state of the connection", choices: ["stopped", "connecting", "connected", "waiting"]),
+                "address": .string("host:port"), "since": .time("since when it is in this state"),
                 "sent": .integer("messages since the agent started"),
                 "acknowledged": .integer("messages since the agent started"),
                 "received": .integer("messages since the agent started"), "lastError": problem,
                 "errorReports": .object(
                     [
-                        "count": .integer("since the agent started"), "topic": .string("of the last"),
-                        "text": .string("of the last, as the broker worded it"), "time": .time("when the last came"),
+                        "count": .integer("reports since the agent started"), "topic": .string("topic of the last"),
+                        "text": .string("text of the last, as the broker worded it"),
+                        "time": .time("when the last came"),
                     ], required: ["count", "topic", "text", "time"],
                     "What the broker reported at topics whose last level is error"),
             ], required: ["state", "address", "since", "sent", "acknowledged", "received"])
@@ -26,16 +27,17 @@ extension Schema {
         any(of: [
             .object(
                 [
-                    "depth": .integer("messages that wait"), "bytes": .integer("that they take"),
-                    "unwritten": .integer("those in memory only; a power cut or a kill loses the board's own readings"),
+                    "depth": .integer("waiting messages"), "bytes": .integer("their size"),
+                    "unwritten": .integer(
+                        "those in memory only; a power cut or a killed agent loses the board's own readings"),
                     "flushSeconds": .integer("how long readings stay there at most"),
-                    "accepted": .integer("messages ever"), "delivered": .integer("messages ever"),
-                    "dropped": .integer("messages ever"),
-                    "oldestAge": .integer("of the message that waits longest, in seconds"),
+                    "accepted": .integer("messages so far"), "delivered": .integer("messages so far"),
+                    "dropped": .integer("messages so far"),
+                    "oldestAge": .integer("age of the oldest waiting message, in seconds"),
                     "setAside": .string("file name of a damaged outbox"),
                     "rescued": .integer("messages that were read from it"),
                     "deadLetters": .integer(
-                        "messages that are no longer sent, as the broker ended the connection on each"),
+                        "messages that are no longer sent, because the broker ended the connection on each"),
                 ],
                 required: [
                     "depth", "bytes", "unwritten", "flushSeconds", "accepted", "delivered", "dropped", "deadLetters",
@@ -51,7 +53,7 @@ extension Schema {
                 [
                     "id": .integer("number of the message, or of the first"),
                     "topic": .string("the whole topic, or the first"),
-                    "count": .integer("messages, where there are several"),
+                    "count": .integer("number of messages, if there are several"),
                 ], required: ["id", "topic"]))
     }
 }

@@ -76,7 +76,7 @@ package actor NamedBroker {
         let use = Use(connection, of: self)
         await connection.messenger.settle()
         let status = await connection.messenger.status()
-        // Between two attempts nobody has to wait for the next to learn why there is no connection.
+        // Between two attempts no caller has to wait for the next to learn why there is no connection.
         if status.state == .waiting, let error = status.lastError { throw error }
         return use
     }

@@ -42,7 +42,7 @@ package struct NamedBrokerSettings: Sendable, Equatable {
         for var table in root.tables("brokers", atMost: limit) {
             if let broker = read(&table) {
                 if brokers.contains(where: { $0.name == broker.name }) {
-                    table.note("name", "\(broker.name) is there twice", fix: "give each a name of its own")
+                    table.note("name", "\(broker.name) is used twice", fix: "give each its own name")
                 }
                 brokers.append(broker)
             }
@@ -99,7 +99,7 @@ package struct NamedBrokerSettings: Sendable, Equatable {
         tls.security.anchors = files.flatMap { table.certificates(in: $0, limit: fileLimit) ?? [] }
         if files.isEmpty, !tls.security.usesPublicAnchors {
             table.note(
-                "certificates", "the broker has nothing to prove itself by",
+                "certificates", "there is nothing to verify the broker with",
                 fix: "name the certificate of its authority, or set public_authorities or tls = false")
         }
         return tls
@@ -157,7 +157,7 @@ package struct NamedBrokerSettings: Sendable, Equatable {
         if secret.last == UInt8(ascii: "\n") { secret = secret.dropLast() }
         if secret.count < content.count, secret.last == UInt8(ascii: "\r") { secret = secret.dropLast() }
         guard !secret.isEmpty, !secret.contains(0) else {
-            throw .passwordUnreadable(path: passwordFile, reason: "it holds no password")
+            throw .passwordUnreadable(path: passwordFile, reason: "it contains no password")
         }
         return SecretBytes(secret)
     }

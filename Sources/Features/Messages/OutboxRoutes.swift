@@ -9,7 +9,7 @@ extension MessagesFeature {
         router.on(
             "GET", "/v1/outbox/empty", needs: .read,
             .init(
-                "Answers when no message waits for the broker any more",
+                "Answers once no message is waiting for the broker",
                 answer: .object(["delivered": .integer("messages ever")], required: ["delivered"]))
         ) { _ in
             let outbox = try await self.broker.activeStation().outbox

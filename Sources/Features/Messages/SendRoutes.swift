@@ -29,21 +29,21 @@ extension MessagesFeature {
             "user": .string("the receiver: a user, by the name that the gateway has"),
             "device": .string("the receiver: a device, by its identifier"),
             "group": .string("the receiver: a group, by its identifier"),
-            "application": .boolean("the receiver: whether it is every client of this application"),
+            "application": .boolean("the receiver: true for every client of this application"),
             "members": .array(
                 of: .string("the name of a user"),
-                "of the group, at most \(memberLimit): each gets the message; without them it goes to the group's topic"
+                "members of the group, at most \(memberLimit): each gets the message; default: the group's topic"
             ),
             "acrossApplications": .boolean("whether a user gets it in any application, not in this one"),
-            "topic": .string("below the receiver's own; the receiver's identifier unless given"),
+            "topic": .string("topic below the receiver's own; the receiver's identifier by default"),
             "payload": .string("the message"), "encoding": .payloadEncoding,
-            "contentType": .string("a MIME type; text/plain unless given"),
-            "qos": .integer("quality of service; 2 unless given, which is taken as 1", in: 0...2),
-            "retain": .boolean("whether the broker keeps it for who comes later"),
+            "contentType": .string("a MIME type; text/plain by default"),
+            "qos": .integer("quality of service; 2 by default, which is treated as 1", in: 0...2),
+            "retain": .boolean("whether the broker keeps it for later subscribers"),
             "sender": .string(
-                "as whom the envelope names the sender; the device or the user whose connection it is, unless given",
+                "sender in the envelope; by default the device or user whose connection it is",
                 choices: SenderChoice.allCases.map(\.rawValue)),
-            "senderGroup": .string("the identifier of the group, where the sender is one"),
+            "senderGroup": .string("identifier of the group, if the sender is a group"),
         ]
     }
 
@@ -90,10 +90,10 @@ extension MessagesFeature {
         let isAcross = try body.bool("acrossApplications", default: false)
         let (user, group) = (try body.optionalString("user"), try body.optionalString("group"))
         guard members == nil || group != nil else {
-            throw AgentError.badRequest(member: "members", fault: "goes with a group only")
+            throw AgentError.badRequest(member: "members", fault: "requires group")
         }
         guard !isAcross || user != nil else {
-            throw AgentError.badRequest(member: "acrossApplications", fault: "goes with a user only")
+            throw AgentError.badRequest(member: "acrossApplications", fault: "requires user")
         }
         var receivers: [Receiver] = []
         if let user { receivers.append(isAcross ? .userAcrossApplications(user) : .user(user)) }
@@ -104,7 +104,7 @@ extension MessagesFeature {
         }
         guard receivers.count == 1 else {
             throw AgentError.badRequest(
-                member: "the receiver", fault: "has to be one: user, device, group or application")
+                member: "the receiver", fault: "must be exactly one of user, device, group and application")
         }
         return receivers[0]
     }
@@ -113,20 +113,22 @@ extension MessagesFeature {
 
     private enum SenderChoice: String, CaseIterable { case device, user, group, application }
 
-    /// Whom the envelope names; nobody verifies it on the way.
+    /// Whom the envelope names; it is not verified on the way.
     private func sender(
         in body: RequestBody, at station: Station
     ) async throws -> (id: String, type: Envelope.SenderType, name: String) {
         let name = try body.optionalString("sender") ?? (station.user == nil ? "device" : "user")
         let group = try body.optionalString("senderGroup")
         guard (name == SenderChoice.group.rawValue) == (group != nil) else {
-            throw AgentError.badRequest(member: "senderGroup", fault: "goes with the sender group, and only with it")
+            throw AgentError.badRequest(
+                member: "senderGroup", fault: "is required with the sender group, and not allowed otherwise")
         }
         switch SenderChoice(rawValue: name) {
         case .device: return (station.topics.deviceID, .device, host.deviceName)
         case .user:
             guard let user = station.topics.userID else {
-                throw AgentError.badRequest(member: "sender", fault: "is the user at the user's own connection only")
+                throw AgentError.badRequest(
+                    member: "sender", fault: "cannot be user except at the user's own connection")
             }
             return (user, .user, user)
         case .group:
@@ -137,7 +139,7 @@ extension MessagesFeature {
             let client = try await gateways.account(broker.account).gateway.masterClientID
             return (client, .application, client)
         case nil:
-            throw AgentError.badRequest(member: "sender", fault: "is none of device, user, group, application")
+            throw AgentError.badRequest(member: "sender", fault: "is not one of device, user, group, application")
         }
     }
 }
@@ -152,7 +154,7 @@ extension RequestBody {
         var names: [String] = []
         for element in elements {
             guard let name = element.string else {
-                throw .badRequest(member: "members", fault: "has one that is not a name")
+                throw .badRequest(member: "members", fault: "contains something that is not a name")
             }
             if !names.contains(name) { names.append(name) }
         }

@@ -5,7 +5,7 @@ import Messaging
 
 /// The logged-in user at the broker, with a connection beside the board's: from log-in to log-out (MAG 9.1).
 extension StationKeeper {
-    /// The station of whoever is logged in.
+    /// The station of the logged-in user.
     ///
     /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`; `SessionLockError.messagesLocked`;
     ///   `GatewayError.stopped`; what the vault throws.
@@ -48,7 +48,7 @@ extension StationKeeper {
     }
 
     /// Ends the subscriptions of local programs to messages of a user whose session was just locked: what arrives
-    /// while the connection is being ended reaches nobody.
+    /// while the connection is being ended reaches no one.
     package func endLockedSubscriptions() async {
         await userStation?.subscriptions.end(because: SessionLockError.messagesLocked)
     }

@@ -31,13 +31,13 @@ extension MetricsFeature {
             "latchkey_vault_locked", "1 if the sealed store cannot be opened: then all other figures are missing",
             host.vaultFault == nil ? 0 : 1)
         page.gauge(
-            "latchkey_clock_plausible", "1 if the clock of the board can be right", host.time.isPlausible ? 1 : 0)
+            "latchkey_clock_plausible", "1 if the clock of the board is plausible", host.time.isPlausible ? 1 : 0)
         if host.vaultFault == nil {
             page.add(await gatewayAccounts(), at: now)
             await addMessages(to: &page, at: now)
             page.add(await host.board.poller.counts() + host.board.handed.all())
             page.counter(
-                "latchkey_telemetry_unsent_messages", "Messages with readings that no account could take",
+                "latchkey_telemetry_unsent_messages", "Messages with readings that no account could send",
                 Double(broker.unsentTelemetry))
         }
         let up = ContinuousClock.now - host.started

@@ -9,7 +9,7 @@ extension MetricsPage {
         let kind: Kind
         /// Of the account, or of the broker.
         let name: String
-        /// `nil` while nobody has used it.
+        /// `nil` while it has not been used.
         let status: MessengerStatus?
     }
 
@@ -37,7 +37,7 @@ extension MetricsPage {
             "latchkey_broker_unclaimed_messages", "Messages received that no subscription asked for",
             samples(\.unclaimed))
         counter(
-            "latchkey_broker_oversized_messages", "Messages received that were larger than the agent takes",
+            "latchkey_broker_oversized_messages", "Messages received that were larger than the agent accepts",
             samples(\.oversized))
         counter("latchkey_broker_error_reports", "Errors that the broker has reported", samples(\.reports))
     }
@@ -48,13 +48,14 @@ extension MetricsPage {
         gauge("latchkey_outbox_bytes", unit: "bytes", "Size of the messages that wait", Double(outbox.bytes))
         gauge("latchkey_outbox_limit_bytes", unit: "bytes", "Size at which the outbox is full", Double(limit))
         gauge(
-            "latchkey_outbox_unwritten_messages", "Messages that wait in memory only, and not on the disk",
+            "latchkey_outbox_unwritten_messages", "Messages that wait only in memory, not on the disk",
             Double(outbox.unwritten))
         gauge(
             "latchkey_outbox_oldest_age_seconds", unit: "seconds", "How long the oldest message has waited",
             outbox.oldest.map { now.timeIntervalSince($0) } ?? 0)
         gauge(
-            "latchkey_outbox_dead_letters", "Messages that are no longer sent, as the broker hung up on each",
+            "latchkey_outbox_dead_letters",
+            "Messages that are no longer sent, because the broker closed the connection on each",
             Double(outbox.deadLetters))
         counter(
             "latchkey_outbox_accepted_messages", "Messages accepted since the outbox was made",
@@ -76,7 +77,7 @@ extension MetricsPage {
             inboxes.map { Sample(value($0), [("inbox", $0.name)]) }
         }
         gauge(
-            "latchkey_inbox_messages", "Messages that nobody has acknowledged", samples { Double($0.unread) })
+            "latchkey_inbox_messages", "Messages that have not been acknowledged", samples { Double($0.unread) })
         gauge(
             "latchkey_inbox_dead_messages", "Messages that an action has given up", samples { Double($0.dead) })
         gauge("latchkey_inbox_bytes", unit: "bytes", "Size of all of them", samples { Double($0.bytes) })

@@ -13,8 +13,8 @@ package struct ConsentCheck: HealthCheck {
         let remedy = "name a button in the board definition; until then answer by: latchkey consent"
         switch agent.nearby.sharing {
         case .never: return .pass("by: latchkey consent")
-        case .always: return .warn("this board has no button to give consent by", remedy: remedy)
-        case .button: return .fail("this board shares after a press of its button, and has none", remedy: remedy)
+        case .always: return .warn("this board has no button to give consent with", remedy: remedy)
+        case .button: return .fail("this board shares after a press of its button, but has no button", remedy: remedy)
         }
     }
 }
@@ -23,7 +23,7 @@ extension ButtonFault {
     fileprivate var remedy: String {
         switch self {
         case .downWhenAsked, .stuck:
-            "let it go, or look at the line named in the board definition; until then answer by: latchkey consent"
+            "release it, or check the line named in the board definition; until then answer by: latchkey consent"
         case .missing: "latchkey board check says why; until then answer by: latchkey consent"
         }
     }

@@ -11,8 +11,8 @@ extension Schema {
                 "Consent",
                 .object(
                     Prompt.requester.merging([
-                        "id": .integer("names the question"),
-                        "user": .string("in whose name consent is asked for").orNull,
+                        "id": .integer("number of the question"),
+                        "user": .string("user in whose name consent is requested").orNull,
                     ]) { own, _ in own }, required: ["id", "name", "address", "way", "user"])),
             "questions that wait for an answer")
     }

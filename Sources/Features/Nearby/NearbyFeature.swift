@@ -34,7 +34,7 @@ package struct NearbyFeature: Feature {
         }
         machine.fail(
             "bluetooth.adapter", "there is no Bluetooth adapter \(name)",
-            fix: "plug it in, name another, or leave it empty for the first there is")
+            fix: "plug it in, name another, or leave it empty for the first adapter")
     }
 
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
@@ -90,7 +90,7 @@ package struct NearbyFeature: Feature {
     }
 
     package static var statusMembers: [String: Schema] {
-        ["sharing": .boolean("whether the session is offered to devices nearby; missing where it is not")]
+        ["sharing": .boolean("whether the session is offered to devices nearby; missing if it is not")]
     }
 
     package func status() async throws -> [String: JSON] {

@@ -19,16 +19,17 @@ extension NearbyFeature {
                         "policy": .string("when the board shares by itself", choices: ["never", "button", "always"]),
                         "term": .string("when sharing ends by itself", choices: ["once", "lasting", "endless"]),
                         "consents": .consents,
-                        "ambiguous": .boolean("whether several ask, so that the button lets nobody in"),
+                        "ambiguous": .boolean("whether several devices ask, so the button lets none of them in"),
                         "bluetooth": .object(
                             [
-                                "transport": .string("by which the adapter is reached", choices: ["bluez", "kernel"]),
+                                "transport": .string(
+                                    "how the agent reaches the adapter", choices: ["bluez", "kernel"]),
                                 "powered": .boolean("whether it is on"),
                                 "lowEnergy": .boolean("whether it has Bluetooth Low Energy"),
-                                "blocked": .boolean("by rfkill"),
+                                "blocked": .boolean("whether rfkill blocks it"),
                                 "canAdvertise": .boolean("whether others can find this board"),
                                 "canScan": .boolean("whether this board can find others"),
-                                "adapter": .string("such as hci0"),
+                                "adapter": .string("name, such as hci0"),
                                 "address": .string("Bluetooth address"), "error": .problem,
                             ], required: ["transport", "powered", "lowEnergy", "blocked", "canAdvertise", "canScan"]),
                     ], required: ["sharing", "onAir", "policy", "consents", "ambiguous", "bluetooth"]))
@@ -36,8 +37,8 @@ extension NearbyFeature {
         router.on(
             "GET", "/v1/proximity/audit", needs: .operate,
             .init(
-                "Who asked to be let in, the newest last",
-                query: ["count": .integer("how many at most; 100 unless given", in: 1...1000)],
+                "The devices that asked to be let in, the newest last",
+                query: ["count": .integer("maximum number of records; 100 by default", in: 1...1000)],
                 answer: .object(["records": .array(of: .auditRecord, "the newest last")], required: ["records"]))
         ) { request in
             let count = try request.integer("count", in: 1...1000, default: 100)
@@ -48,8 +49,8 @@ extension NearbyFeature {
             .init(
                 "Offer the session of the user who is logged in to devices nearby, over Bluetooth",
                 body: [
-                    "once": .boolean("until one was let in"),
-                    "seconds": .integer("duration; 600 unless given", in: 1...86_400),
+                    "once": .boolean("stop after one device has been let in"),
+                    "seconds": .integer("duration; 600 by default", in: 1...86_400),
                 ],
                 answer: Self.sharingSchema)
         ) { request in
@@ -57,7 +58,7 @@ extension NearbyFeature {
             let seconds = try body.integer("seconds", in: 1...86_400, default: 600)
             let isOnce = try body.bool("once", default: false)
             guard !isOnce || body["seconds"] == nil else {
-                throw AgentError.badRequest(member: "seconds", fault: "does not go with once")
+                throw AgentError.badRequest(member: "seconds", fault: "cannot be given together with once")
             }
             try await self.share(isOnce ? .once : .lasting(.seconds(seconds)))
             return .json(["sharing": true])
@@ -74,8 +75,8 @@ extension NearbyFeature {
         router.on(
             "POST", "/v1/proximity/pairing", needs: .operate,
             .init(
-                "Let devices nearby pair for a while, where the settings have only bonded ones ask",
-                body: ["seconds": .integer("how long; 60 unless given", in: 1...300)],
+                "Let devices nearby pair for a while, if the settings let only bonded ones ask",
+                body: ["seconds": .integer("how long; 60 by default", in: 1...300)],
                 answer: .object(["seconds": .integer("how long")], required: ["seconds"]))
         ) { request in
             let seconds = try RequestBody(request).integer("seconds", in: 1...300, default: 60)
@@ -87,8 +88,8 @@ extension NearbyFeature {
             .init(
                 "Let in the device whose QR code was scanned; answers when consent has been given or refused",
                 body: [
-                    "text": Schema.string("what the code holds").asSensitive,
-                    "name": .string("of the device, shown to the person who is asked"),
+                    "text": Schema.string("content of the code").asSensitive,
+                    "name": .string("name of the device, shown to the person who is asked"),
                 ],
                 required: ["text"],
                 answer: .object(["authorized": .boolean("true")], required: ["authorized"]))
@@ -109,14 +110,16 @@ extension NearbyFeature {
         router.on(
             "POST", "/v1/proximity/consents/{id}", needs: .operate,
             .init(
-                "Answer a question; the first answer counts", path: ["id": .integer("of the question")],
+                "Answer a question; the first answer counts", path: ["id": .integer("number of the question")],
                 body: [
-                    "grant": .boolean("or refuse"),
-                    "program": .string("that asks on its own, such as a PIN pad; else a person answers"),
+                    "grant": .boolean("true: consent; false: refuse"),
+                    "program": .string(
+                        "program that answers on its own, such as a PIN pad; missing if a person answers"),
                 ],
                 required: ["grant"],
                 answer: .object(
-                    ["id": .integer("of the question"), "granted": .boolean("the answer")], required: ["id", "granted"])
+                    ["id": .integer("number of the question"), "granted": .boolean("the answer")],
+                    required: ["id", "granted"])
             )
         ) { request in
             let body = RequestBody(request)
@@ -141,16 +144,17 @@ extension Schema {
             "AuditRecord",
             .object(
                 Prompt.requester.merging([
-                    "id": .integer("of the question"), "time": .time("of the answer"),
+                    "id": .integer("number of the question"), "time": .time("when it was answered"),
                     "decision": .string("the decision on the question"),
                     "by": .string("who answered").orNull,
                     "outcome": .string(
                         """
-                        failed: consent was given, the gateway did not follow; unknown: consent was given, and the \
+                        failed: consent was given, but the gateway refused; unknown: consent was given, and the \
                         gateway has not answered, or the agent ended before it did
                         """,
                         choices: ["authorized", "failed", "refused", "unknown"]),
-                    "code": .string("of the failure"), "user": .string("in whose name consent was given").orNull,
+                    "code": .string("code of the failure"),
+                    "user": .string("user in whose name consent was given").orNull,
                 ]) { _, new in new }, required: ["name", "address", "way", "id", "time", "decision", "by", "outcome"]))
     }
 }

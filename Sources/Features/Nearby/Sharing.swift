@@ -143,7 +143,7 @@ package final actor Sharing {
                 member: "pairing", fault: "is not needed, as proximity.require_encryption is false")
         }
         guard isUnderWay else {
-            throw AgentError.badRequest(member: "pairing", fault: "takes a shared session: latchkey share")
+            throw AgentError.badRequest(member: "pairing", fault: "requires a shared session: latchkey share")
         }
         try await radio.transport().openPairing(for: duration)
     }

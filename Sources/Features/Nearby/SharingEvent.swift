@@ -10,7 +10,7 @@ package enum SharingEvent: ReportedEvent {
     case auditFailed(AgentError)
 
     package static let meanings = [
-        "proximity.audit-failed": "it could not be recorded who was let in",
+        "proximity.audit-failed": "the device that was let in could not be recorded",
         "proximity.sharing-failed": "the session cannot be offered to devices nearby",
     ]
 

@@ -14,7 +14,7 @@ enum GatewayReach: Equatable {
     struct Signs {
         /// Whether there is certainly no network that leads there.
         var isCutOff = false
-        /// Since when the network is as it is.
+        /// Since when the network is in this state.
         var since = Date.distantPast
         /// The link that leads to others.
         var way: NetworkWay?

@@ -14,16 +14,17 @@ enum NetworkEvent: ReportedEvent, Equatable {
     case gatewayUnknown
 
     static let meanings = [
-        "network.changed": "there is a network, or another link than before leads to it; what waits is tried at once",
+        "network.changed":
+            "the network is available, or a different link now leads to it; waiting work is tried at once",
         "network.gateway-not-reachable": "there is no network, or the gateway did not answer the last time",
         "network.gateway-reachable": "the gateway has answered over the present network",
-        "network.gateway-unknown": "nothing has been heard of the gateway since the network changed",
-        "network.lost": "no link has a carrier and an address any more",
+        "network.gateway-unknown": "the gateway has not answered since the network changed",
+        "network.lost": "no link has a carrier and an address",
     ]
 
     static var details: [String: Schema] {
         [
-            "interface": .string("the link that leads to others"),
+            "interface": .string("link that leads to the network"),
             "link": .choice("its kind", of: NetworkWay.Kind.self),
         ]
     }
@@ -31,7 +32,7 @@ enum NetworkEvent: ReportedEvent, Equatable {
     var report: EventReport {
         switch self {
         case .changed(let way):
-            EventReport("network.changed", .notable, "the network is reached by \(way)", way.details)
+            EventReport("network.changed", .notable, "the network is reached through \(way)", way.details)
         // Not trouble: the status says it for as long as it lasts.
         case .lost: EventReport("network.lost", error: NetworkError.noNetwork, as: .notable)
         case .gatewayReachable(let way):

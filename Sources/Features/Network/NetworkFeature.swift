@@ -31,7 +31,7 @@ package struct NetworkFeature: Feature {
         ]
     }
 
-    // Its check is the first of the gateway's: what ails the network ails all that follow.
+    // Its check is the first of the gateway's: a network fault explains every later failure.
     package func examine(into state: inout AgentState) async throws {
         state.network = host.network.monitor.state
     }
@@ -40,13 +40,13 @@ package struct NetworkFeature: Feature {
         [
             "network": .object(
                 [
-                    "state": .string("of this machine", choices: ["unknown", "none", "connected"]),
-                    "interface": .string("the link by which others are reached"),
-                    "kind": .choice("of the link", of: NetworkWay.Kind.self),
+                    "state": .string("network state of this machine", choices: ["unknown", "none", "connected"]),
+                    "interface": .string("link that leads to the network"),
+                    "kind": .choice("kind of link", of: NetworkWay.Kind.self),
                     "gateway": .string(
-                        "by the last answer over this network, and by the broker's connection",
+                        "judged by the last answer over this network and the broker's connection",
                         choices: GatewayReach.names),
-                    "since": .time("since when there is no network"),
+                    "since": .time("when the network was lost"),
                 ], required: ["state", "gateway"], "The network, as the kernel reports it")
         ]
     }

@@ -11,7 +11,7 @@ struct OAuthAccountsCheck: HealthCheck {
         for account in accounts {
             let name = account["name"]?.string ?? "?"
             if account["needsPerson"]?.bool == true {
-                return .warn("nobody is logged in at \(name)", remedy: "log in: latchkey login --account \(name)")
+                return .warn("no user is logged in at \(name)", remedy: "log in: latchkey login --account \(name)")
             }
             if let fault = account["lastError"] {
                 return .warn(
@@ -19,6 +19,6 @@ struct OAuthAccountsCheck: HealthCheck {
                     remedy: fault["remedy"]?.string ?? "see: latchkey accounts show \(name)")
             }
         }
-        return .pass("\(accounts.count == 1 ? "it works" : "all \(accounts.count) work"), as far as was tried")
+        return .pass("\(accounts.count == 1 ? "it works" : "all \(accounts.count) work"), as far as was checked")
     }
 }

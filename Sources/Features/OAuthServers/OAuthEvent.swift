@@ -7,7 +7,7 @@ enum OAuthEvent: ReportedEvent {
     case logInNeeded(any Error)
 
     static let meanings = [
-        "oauth.log-in-needed": "an OAuth server does not renew the token of an account any more; somebody has to log in"
+        "oauth.log-in-needed": "an OAuth server no longer renews the token of an account; a user must log in"
     ]
 
     var report: EventReport {

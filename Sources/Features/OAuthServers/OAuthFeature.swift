@@ -18,7 +18,7 @@ package struct OAuthFeature: Feature {
     package static var accountMembers: [String: Schema] {
         [
             "user": .user, "server": .oauthServer, "tokens": .oauthTokens,
-            "needsPerson": .boolean("whether somebody has to log in first"),
+            "needsPerson": .boolean("whether a user must log in first"),
         ]
     }
 

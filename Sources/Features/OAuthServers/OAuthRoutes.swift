@@ -26,7 +26,7 @@ extension OAuthFeature {
             return .json(try await self.host.accounts.report(name))
         }
         let path = "/v1/accounts/{account}"
-        let scope = ["scope": Schema.string("with blanks between; without it, the account's own")]
+        let scope = ["scope": Schema.string("scopes separated by blanks; by default the account's own")]
         router.on(
             "POST", "\(path)/token", needs: .operate,
             .init(
@@ -38,8 +38,8 @@ extension OAuthFeature {
         router.on(
             "POST", "\(path)/introspect", needs: .operate,
             .init(
-                "What the server says of a token (RFC 7662)", path: ["account": .accountName], body: scope,
-                answer: Schema.openObject("the server's answer; active says whether the token is valid").asSensitive)
+                "What the server says about a token (RFC 7662)", path: ["account": .accountName], body: scope,
+                answer: Schema.openObject("the server's answer; active is true if the token is valid").asSensitive)
         ) { request in
             let scope = try RequestBody(request).optionalString("scope")
             return .json(try await self.kind.account(try request.accountName()).introspect(scope: scope))
@@ -127,7 +127,7 @@ extension RequestBody {
         server.audience = try optionalString("audience")
         for (name, value) in self["endpoints"]?.object ?? [:] {
             guard let endpoint = ServerMetadata.Endpoint(rawValue: name), let address = value.string else {
-                throw .badRequest(member: "endpoints", fault: "has an endpoint that is not known")
+                throw .badRequest(member: "endpoints", fault: "has an unknown endpoint")
             }
             server.endpoints[endpoint] = address
         }
@@ -155,7 +155,7 @@ extension RequestBody {
         guard let text = try optionalString(member) else { return nil }
         guard let choice = Choice(rawValue: text), choices.contains(choice) else {
             let names = choices.map(\.rawValue).joined(separator: ", ")
-            throw .badRequest(member: member, fault: "is none of \(names)")
+            throw .badRequest(member: member, fault: "is not one of \(names)")
         }
         return choice
     }
@@ -165,15 +165,15 @@ extension Schema {
     static var accessToken: Schema {
         object(
             [
-                "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
-                "expiresAt": .time(endOfToken), "scope": .string("with blanks between"),
+                "accessToken": .string("token for an Authorization header of type Bearer").asSensitive,
+                "expiresAt": .time(endOfToken), "scope": .string("scopes separated by blanks"),
             ], required: ["accessToken", "scope"])
     }
 
     fileprivate static var deviceCode: Schema {
         object(
             [
-                "userCode": Schema.string("to be entered").asSensitive, "address": .string("where to enter it"),
+                "userCode": Schema.string("code to enter").asSensitive, "address": .string("where to enter it"),
                 "completeAddress": Schema.string("the address with the code, for a QR code").asSensitive,
                 "expiresIn": .integer("in seconds"), "picture": .qrCode,
             ], required: ["userCode", "address", "expiresIn"])
@@ -184,29 +184,30 @@ extension Schema {
     fileprivate static var newOAuthAccount: [String: Schema] {
         [
             "name": accountName,
-            "issuer": .string("the server, which is asked to describe itself; this or endpoints have to be given"),
+            "issuer": .string("the server, whose description is fetched; required without endpoints"),
             "endpoints": endpoints,
-            "clientID": .string("as the server knows this board; needed unless it is registered"),
-            "clientSecret": Schema.string("of the client").asSensitive,
+            "clientID": .string("the board's client ID at the server; required without register"),
+            "clientSecret": Schema.string("secret of the client").asSensitive,
             "authentication": .string(
-                "of the client; client_secret_basic where there is a secret, what the server offers where it is "
-                    + "registered, else none",
+                "how the client authenticates; by default client_secret_basic with a secret, what the server "
+                    + "offers with register, otherwise none",
                 choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
             "algorithm": .string(
-                "of signatures by the client's key; ES256 unless given",
+                "algorithm of the client's key; ES256 by default",
                 choices: JWS.Algorithm.ofOwnKeys.map(\.rawValue)),
             "grant": .string(
-                "authorization_code unless given", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
-            "scope": .string("with blanks between"),
-            "redirectURI": .string("\(ServerConfiguration.presetRedirectURI) unless given"),
-            "resources": .array(of: .string("an address"), "where tokens may be sent; the first is the base of paths"),
+                "authorization_code by default", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
+            "scope": .string("scopes separated by blanks"),
+            "redirectURI": .string("\(ServerConfiguration.presetRedirectURI) by default"),
+            "resources": .array(
+                of: .string("an address"), "addresses that tokens may be sent to; the first is the base of paths"),
             "authorities": .string("certificates in PEM; without them, those that the system trusts"),
-            "subject": .string("in whose name the board signs assertions, for the grant jwt_bearer"),
+            "subject": .string("subject of the assertions that the board signs, for the grant jwt_bearer"),
             "audience": .string(
-                "whom assertions by the client's key are for; the issuer unless given, and the token endpoint for the "
-                    + "grant jwt_bearer and where the server does not describe itself"),
-            "register": .boolean("whether the server is asked for a client (RFC 7591)"),
-            "registrationToken": Schema.string("the initial access token, where registration needs one").asSensitive,
+                "audience of assertions signed with the client's key; default: the issuer, or the token endpoint for "
+                    + "the grant jwt_bearer and for a server that does not describe itself"),
+            "register": .boolean("whether to register the board as a client (RFC 7591)"),
+            "registrationToken": Schema.string("the initial access token, if the registration needs one").asSensitive,
         ]
     }
 
@@ -214,13 +215,14 @@ extension Schema {
         object(
             [
                 "issuer": .string("the server"), "endpoints": endpoints,
-                "clientID": .string("as the server knows this board"),
+                "clientID": .string("the board's client ID at the server"),
                 "authentication": .string(
-                    "of the client", choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
+                    "how the client authenticates", choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)
+                ),
                 "grant": .string(
                     "how the first token is obtained", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
-                "scope": .string("with blanks between"), "redirectURI": .string("where browsers end"),
-                "resources": .array(of: .string("an address"), "where tokens may be sent"),
+                "scope": .string("scopes separated by blanks"), "redirectURI": .string("final address of browsers"),
+                "resources": .array(of: .string("an address"), "addresses that tokens may be sent to"),
                 "publicKey": .openObject("the client's key as a JWK, to be registered at the server"),
             ],
             required: ["endpoints", "clientID", "authentication", "grant", "scope", "redirectURI", "resources"],
@@ -231,9 +233,9 @@ extension Schema {
         array(
             of: .object(
                 [
-                    "scope": .string("with blanks between"),
-                    "lifeLeft": .integer("in seconds; negative when it has ended; not where the server does not say"),
-                    "canBeRefreshed": .boolean("without a person"),
+                    "scope": .string("scopes separated by blanks"),
+                    "lifeLeft": .integer("in seconds; negative if it has expired; missing if the server does not say"),
+                    "canBeRefreshed": .boolean("whether it can be renewed without a user"),
                 ], required: ["scope", "canBeRefreshed"]), "at an OAuth server, one for each scope")
     }
 }

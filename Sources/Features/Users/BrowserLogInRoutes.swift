@@ -12,14 +12,14 @@ extension UsersFeature {
         router.on(
             "POST", "/v1/login/browser", needs: .operate,
             .init(
-                "Begin to log in by authorization code: what to open in a browser, and the providers to choose from",
+                "Begin a login by authorization code: the address to open in a browser, and the providers",
                 body: [
                     "provider": .string("one of the providers; without it the gateway's own login, or the only one"),
                     "page": .boolean("true: the gateway's own login page in place of a provider"),
                     "list": .boolean("true: nothing to open yet, only the providers to choose from"),
                     "loopbackPort": .integer(
-                        "of this machine, where the caller waits for the browser; used where browsers are led to the "
-                            + "loopback interface without a port", in: 1...65535),
+                        "port of this machine where the caller waits for the browser; used if the redirect URI is on "
+                            + "the loopback interface without a port", in: 1...65535),
                     "picture": .boolean("true: also a QR code of the address, for a phone"),
                     "scope": .logInScope,
                 ], answer: Self.begunSchema)
@@ -35,9 +35,9 @@ extension UsersFeature {
                 body: [
                     "answer": Schema.string("the address, with code and state").asSensitive,
                     "code": Schema.string("the code alone, with its state").asSensitive,
-                    "state": Schema.string("that came with the code").asSensitive,
-                    "poll": .boolean("true: ask whether somebody has completed the login elsewhere"),
-                    "hand": .boolean("with poll, true: hand the code over in place of logging in"),
+                    "state": Schema.string("state that came with the code").asSensitive,
+                    "poll": .boolean("true: ask whether the login was completed elsewhere"),
+                    "hand": .boolean("with poll, true: return the code instead of logging in"),
                 ], answer: Self.endedSchema)
         ) { request in
             let (name, id) = (try request.accountName(), request.parameters["id"] ?? "")
@@ -48,7 +48,7 @@ extension UsersFeature {
         router.on(
             "DELETE", "/v1/login/browser/{id}", needs: .operate,
             .init(
-                "Give up a login that was begun",
+                "Cancel a login that was begun",
                 answer: .object(["canceled": .string("the login's id")], required: ["canceled"]))
         ) { request in
             let (name, id) = (try request.accountName(), request.parameters["id"] ?? "")
@@ -60,17 +60,21 @@ extension UsersFeature {
     private static var begunSchema: Schema {
         .object(
             [
-                "id": .string("of this login"),
-                "clientId": .string("of the board, for a program that asks the gateway for a code by itself"),
-                "url": Schema.string("to open, unless only a list was wanted").asSensitive,
-                "provider": .string("who asks for the password, or page"),
+                "id": .string("identifier of this login"),
+                "clientId": .string(
+                    "client ID of the board, for a program that requests a code from the gateway itself"),
+                "url": Schema.string("address to open; missing if only a list was requested").asSensitive,
+                "provider": .string("provider that asks for the password, or page"),
                 "providers": .array(
                     of: .object(
-                        ["id": .string("its name"), "url": Schema.string("to open in its place").asSensitive],
-                        required: ["id", "url"]), "all that a browser may be sent to"),
+                        [
+                            "id": .string("its name"),
+                            "url": Schema.string("address to open for this provider").asSensitive,
+                        ],
+                        required: ["id", "url"]), "all providers that a browser may be sent to"),
                 "takesPasswords": .boolean("whether the gateway offers login by its own passwords too"),
                 "canPoll": .boolean("whether the gateway can be asked if the login was completed elsewhere"),
-                "redirectUri": .string("where the browser is led at the end"),
+                "redirectUri": .string("final address of the browser"),
                 "picture": .qrCode,
             ], required: ["id"])
     }
@@ -78,8 +82,8 @@ extension UsersFeature {
     private static var endedSchema: Schema {
         .object(
             Schema.userMembers.merging([
-                "code": Schema.string("handed over, to be used once").asSensitive,
-                "state": Schema.string("that came with the code").asSensitive,
+                "code": Schema.string("the returned code, which works once").asSensitive,
+                "state": Schema.string("state that came with the code").asSensitive,
             ]) { own, _ in own }, required: ["loggedIn"])
     }
 }

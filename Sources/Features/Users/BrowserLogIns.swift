@@ -105,9 +105,9 @@ final actor BrowserLogIns {
         return try await logIn.session.logIn(with: code, of: logIn.authorization)
     }
 
-    /// Asks the gateway once whether somebody has completed the login elsewhere, such as on a phone.
+    /// Asks the gateway once whether the login was completed elsewhere, such as on a phone.
     ///
-    /// - Returns: the code; `nil` if nobody has yet.
+    /// - Returns: the code; `nil` if it was not yet.
     /// - Throws: ``AgentError/noSuchLogIn(_:)``, `GatewayError`
     func poll(_ id: String, at active: GatewaySession) async throws -> AuthorizationCode? {
         let logIn = try find(id, at: active)
@@ -151,7 +151,7 @@ extension RedirectFault {
         switch self {
         case .tooLong(let limit): "it is longer than \(limit) bytes"
         case .withoutQuery: "it has no query with code and state"
-        case .elsewhere: "the gateway leads browsers to another address"
+        case .elsewhere: "the gateway sends browsers to another address"
         case .unreadable: "its query cannot be read"
         case .withoutCode: "it has no code, or no state"
         case .ofAnotherLogIn: "it belongs to another login"

@@ -68,7 +68,7 @@ struct GatewayUsers: AccountUsers {
     /// - Throws: ``AgentError/badRequest(member:fault:)``
     private static func refuse(_ scope: String?) throws(AgentError) {
         guard scope == nil else {
-            throw .badRequest(member: "scope", fault: "goes with an account at an OAuth server")
+            throw .badRequest(member: "scope", fault: "requires an account at an OAuth server")
         }
     }
 }

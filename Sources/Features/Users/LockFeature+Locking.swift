@@ -28,7 +28,7 @@ extension LockFeature {
     ) async throws -> Bool {
         try checkButton()
         let changed = try await session.lock(by: passcode, loggedInAt: date)
-        // Before the answer: whoever has it knows that no program gets the user's messages any more.
+        // Before the answer: callers rely on it that no program gets the user's messages any more.
         for account in await gateways.table.all where account.session === session {
             await account.link.work?.userWasLocked()
         }
@@ -47,7 +47,7 @@ extension LockFeature {
         let current = try await session.lockStatus()?.loggedInAt
         guard let date = date ?? current else { return false }
         guard try await session.isLocked(loggedInAt: date) else { return false }
-        // Nobody is asked in vain.
+        // Fails before prompting if the answer could not be used.
         try await session.requireUnlockDue(host.settings.unlockPolicy)
         if host.settings[LockSettings.self].needsButton {
             try checkButton()

@@ -16,7 +16,7 @@ extension LockFeature {
         router.on(
             "POST", "/v1/session/lock", needs: .operate,
             .init(
-                "Lock the user's session by a passcode; the tokens are revoked, and nothing works in the user's name",
+                "Lock the user's session with a passcode; the tokens are revoked, and nothing works in the user's name",
                 body: ["passcode": Self.passcodeSchema], required: ["passcode"], answer: Self.lockSchema)
         ) { request in
             let session = try await self.gateways.account(of: request).session
@@ -26,7 +26,7 @@ extension LockFeature {
         }
         router.on(
             "DELETE", "/v1/session/lock", needs: .operate,
-            .init("Give up a locked session; the user has to log in again", answer: Self.lockSchema)
+            .init("Give up a locked session; the user must log in again", answer: Self.lockSchema)
         ) { request in
             let session = try await self.gateways.account(of: request).session
             let changed = try await session.removeLock()
@@ -36,7 +36,7 @@ extension LockFeature {
         router.on(
             "POST", "/v1/session/unlock", needs: .operate,
             .init(
-                "Unlock the user's session; where a press of the board's button is required, it is waited for",
+                "Unlock the user's session; if a press of the board's button is required, waits for it",
                 body: ["passcode": Self.passcodeSchema], required: ["passcode"], answer: Self.lockSchema)
         ) { request in
             let session = try await self.gateways.account(of: request).session
@@ -51,7 +51,7 @@ extension LockFeature {
         router.on(
             "POST", "/v1/session/lock/prompted", needs: .operate,
             .init(
-                "Lock the user's session by a passcode that is asked for by prompts; ends when its reader disconnects",
+                "Lock the user's session with a passcode that prompts ask for; ends when its reader disconnects",
                 body: ["answerers": Self.answerersSchema],
                 events: ["prompt.*": .promptStep, "locked": Self.lockSchema])
         ) { request in
@@ -67,7 +67,7 @@ extension LockFeature {
         router.on(
             "POST", "/v1/session/unlock/prompted", needs: .operate,
             .init(
-                "Unlock the user's session by a passcode that is asked for by a prompt; ends when its reader disconnects",
+                "Unlock the user's session with a passcode that a prompt asks for; ends when its reader disconnects",
                 body: ["answerers": Self.answerersSchema],
                 events: [
                     "prompt.*": .promptStep, "unlocked": Self.lockSchema,
@@ -113,13 +113,16 @@ extension LockFeature {
 
     private static var answerersSchema: Schema {
         .string(
-            "who may answer: operators, unless given, or only the user who asks here", choices: ["operators", "user"])
+            "who may answer: operators by default, or only the user who calls", choices: ["operators", "user"])
     }
 
     private static var lockSchema: Schema {
         let number = Schema.object(
-            ["domain": .string("always local", choices: ["local"]), "number": .integer("of the gateway's protocol")],
-            required: ["domain", "number"], "Only where nothing has changed")
+            [
+                "domain": .string("always local", choices: ["local"]),
+                "number": .integer("number in the gateway's protocol"),
+            ],
+            required: ["domain", "number"], "Only if nothing has changed")
         return .named(
             "SessionLock",
             .object(

@@ -15,8 +15,8 @@ extension UsersFeature {
                 "Log in by an authorization code that the caller obtained; registers a board that is not registered",
                 body: [
                     "code": Schema.string("it works once").asSensitive,
-                    "verifier": Schema.string("that it was requested with, where it was (PKCE)").asSensitive,
-                    "redirectUri": .string("that it was requested with; the configured one where it is missing"),
+                    "verifier": Schema.string("PKCE verifier of the code's request, if it had one").asSensitive,
+                    "redirectUri": .string("redirect URI of the code's request, if not the configured one"),
                 ], required: ["code"], answer: .user)
         ) { request in
             let body = RequestBody(request)
@@ -31,8 +31,8 @@ extension UsersFeature {
             .init(
                 "Log in by a JWT from outside, such as an id_token; registers a board that is not registered",
                 body: [
-                    "token": Schema.string("that the gateway accepts for a user").asSensitive,
-                    "type": .string("its grant type, a URI; that of a JWT where it is missing"),
+                    "token": Schema.string("token that the gateway accepts for a user").asSensitive,
+                    "type": .string("its grant type, a URI; by default that of a JWT"),
                 ], required: ["token"], answer: .user)
         ) { request in
             let body = RequestBody(request)
@@ -44,7 +44,7 @@ extension UsersFeature {
         router.on(
             "GET", "/v1/login/nearby", needs: .operate,
             .init(
-                "Whether the board shows a code to log in by, and which",
+                "Whether the board shows a code to log in with, and which one",
                 answer: .object(
                     ["isShown": .boolean("whether one is shown now"), "code": .qrCode], required: ["isShown"]))
         ) { _ in
@@ -54,7 +54,7 @@ extension UsersFeature {
         router.on(
             "DELETE", "/v1/login/nearby", needs: .operate,
             .init(
-                "End the login by the code that is shown",
+                "End the login with the code that is shown",
                 answer: .object(
                     ["ended": .boolean("whether one was shown")], required: ["ended"]))
         ) { _ in .json(["ended": .bool(await self.nearby.logIn.stopShowing())]) }

@@ -45,9 +45,9 @@ extension UsersFeature {
         router.on(
             "GET", "/v1/user/session", needs: .operate,
             .init(
-                "Whether the gateway says that the user's session lasts",
+                "Whether the user's session at the gateway is still valid",
                 answer: .object(
-                    ["session": .string("the gateway's word: active, none, or another")], required: ["session"]))
+                    ["session": .string("the gateway's answer: active, none, or another")], required: ["session"]))
         ) { request in
             .json(["session": .string(try await self.gateways.account(of: request).session.sessionStatus())])
         }
@@ -56,7 +56,7 @@ extension UsersFeature {
             .init(
                 "Log in by user name and password; registers a board that is not registered",
                 body: [
-                    "userName": .string("as the gateway knows it"),
+                    "userName": .string("user name at the gateway"),
                     "password": Schema.string("or the PIN, at an M-Pin back end; it is not kept").asSensitive,
                     "scope": .logInScope,
                 ],
@@ -72,11 +72,11 @@ extension UsersFeature {
         router.on(
             "POST", "/v1/login/prompted", needs: .operate,
             .init(
-                "Log in by user name, and a password that is asked for by a prompt; ends when its reader disconnects",
+                "Log in with a user name, and a password that a prompt asks for; ends when its reader disconnects",
                 body: [
-                    "userName": .string("as the gateway knows it"),
+                    "userName": .string("user name at the gateway"),
                     "answerers": .string(
-                        "who may answer: operators, unless given, or only the user who asks here",
+                        "who may answer: operators by default, or only the user who calls",
                         choices: ["operators", "user"]),
                 ], required: ["userName"],
                 events: ["prompt.*": .promptStep, "logged-in": .user])
@@ -94,7 +94,7 @@ extension UsersFeature {
                 "Log in with the session of a device nearby; ends when its reader disconnects",
                 body: [
                     "by": .string("the way", choices: ["bluetooth", "qr"]),
-                    "user": .string("who is expected; when another user lets this board in, nobody is logged in"),
+                    "user": .string("expected approver; a login approved by anyone else is rejected"),
                 ], required: ["by"],
                 events: [
                     "qr-code": .qrCode,
@@ -117,10 +117,10 @@ extension UsersFeature {
                 "Log out, at the gateway and then here",
                 body: [
                     "force": .boolean(
-                        "here also when the gateway does not answer; else as login.keep_user_on_error says"),
+                        "log out here even if the gateway does not answer; default: not login.keep_user_on_error"),
                     "allPrograms": .boolean(
-                        "true: end the session of every program of this device, false: only this board's own; else "
-                            + "all exactly while the gateway has single sign-on on"),
+                        "true: end the session of every program of this device, false: only this board's own; by "
+                            + "default all of them if single sign-on is on at the gateway"),
                 ], answer: .user)
         ) { request in
             let body = RequestBody(request)
@@ -135,11 +135,11 @@ extension UsersFeature {
         .object(
             Schema.userMembers.merging([
                 "status": .string(
-                    "whether a user is logged in, or the user's session is locked, or only the board itself has a token, "
-                        + "or nobody",
+                    "whether a user is logged in, the user's session is locked, only the board itself has a token, "
+                        + "or none of these",
                     choices: ["locked"] + Authentication.allCases.map(\.rawValue)),
                 "flow": .string(
-                    "the grant of calls that do not say in whose name they are, while nobody is logged in",
+                    "default grant for calls without `as` when no user is logged in",
                     choices: ["client-credentials", "password"]),
             ]) { own, _ in own }, required: ["loggedIn"])
     }
@@ -151,12 +151,13 @@ extension UsersFeature {
             .array(of: .any(of: [.string("a text"), .openObject("its parts")]), what).asSensitive
         }
         return [
-            "userName": text("as the gateway knows the user"), "formattedName": text("for people"),
-            "givenName": text("of the user"), "middleName": text("of the user"), "familyName": text("of the user"),
-            "emails": list("addresses of electronic mail"), "phones": list("telephone numbers"),
-            "photos": list("addresses of pictures"), "addresses": list("of the post"),
-            "groups": list("to which the user belongs"), "updatedAt": .time("when the gateway said so"),
-            "claims": Schema.openObject("all that the gateway released, by the names of OpenID Connect").asSensitive,
+            "userName": text("user name at the gateway"), "formattedName": text("for people"),
+            "givenName": text("given name"), "middleName": text("middle name"), "familyName": text("family name"),
+            "emails": list("email addresses"), "phones": list("telephone numbers"),
+            "photos": list("addresses of pictures"), "addresses": list("postal addresses"),
+            "groups": list("groups that the user belongs to"), "updatedAt": .time("when the gateway last updated it"),
+            "claims": Schema.openObject("all claims that the gateway released, by their OpenID Connect names")
+                .asSensitive,
         ]
     }
 

@@ -26,7 +26,7 @@ public struct APICall: Sendable {
     public var loggedInAt: Date?
     /// From the start of an attempt to the end of its answer; `nil` for that of the host, else ``timeout``.
     public var timeout: Duration?
-    /// Asks for one-time passwords that the API demands; `nil` for whoever the session asks.
+    /// Asks for one-time passwords that the API demands; `nil` for the one whom the session asks.
     public var passwordAsker: (any OneTimePasswordAsker)?
 
     public init(_ method: String, _ path: String) {

@@ -15,7 +15,7 @@ extension GatewaySession {
 
     /// Does something on behalf of a principal; if none is named, of the one that suits the request.
     ///
-    /// Work in the name of a user waits for a login where nobody is logged in, if somebody may be asked for it.
+    /// Work in the name of a user waits for a login where no user is logged in, if one may be asked for it.
     ///
     /// - Parameters:
     ///   - named: without it, unless the flow demands a user, work that finds that the user's login has ended is done
@@ -44,7 +44,7 @@ extension GatewaySession {
     ///   - scope: scopes needed beyond the configured ones, separated by blanks.
     ///   - refreshing: whether to obtain a new one, though the old one is still valid.
     ///   - date: when the user logged in whose token it is; `nil` for the current user.
-    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` for a user's when nobody is logged in.
+    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` for a user's when none is logged in.
     public func accessToken(
         of principal: Principal, scope: String?, refreshing: Bool = false, loggedInAt date: Date? = nil
     ) async throws -> AccessToken {

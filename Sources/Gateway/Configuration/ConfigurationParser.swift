@@ -108,7 +108,7 @@ struct ConfigurationParser {
         guard name.unicodeScalars.count <= Self.organizationLimit else {
             reader.fail(
                 path, "has \(name.unicodeScalars.count) characters",
-                fix: "leave at most \(Self.organizationLimit), as many as a certificate holds")
+                fix: "leave at most \(Self.organizationLimit), as many as a certificate can contain")
             return nil
         }
         return name

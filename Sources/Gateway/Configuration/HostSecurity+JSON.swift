@@ -45,12 +45,12 @@ extension HostSecurity {
         var pins: [PublicKeyPin] = []
         for element in try list("pins") {
             guard let pin = element.string.flatMap({ PublicKeyPin($0.trimmed) }) else {
-                throw fault("pins holds something that is not a SHA-256 in hexadecimal or base64")
+                throw fault("pins contains something that is not a SHA-256 in hexadecimal or base64")
             }
             pins.append(pin)
         }
         guard let check = ServerTrust.NameCheck(rawValue: json["nameCheck"]?.string ?? "strict") else {
-            throw fault("nameCheck is none of \(ServerTrust.NameCheck.names)")
+            throw fault("nameCheck is not one of \(ServerTrust.NameCheck.names)")
         }
         var timeout: Duration?
         if let value = json["timeoutSeconds"], value != .null {

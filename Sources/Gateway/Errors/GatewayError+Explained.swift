@@ -28,7 +28,7 @@ extension GatewayError: Explained {
         case .enrollmentURLWithoutKeyHash:
             Explanation(
                 "gateway.enrollment-url-without-key-hash", .invalidInput,
-                "the enrollment URL has no subjectKeyHash, so its server cannot prove itself", remedy: Self.newURL,
+                "the enrollment URL has no subjectKeyHash, so its server cannot be verified", remedy: Self.newURL,
                 gateway: .local(100_005))
         case .enrollmentKeyHashInvalid:
             Explanation(
@@ -38,7 +38,7 @@ extension GatewayError: Explained {
         case .enrollmentKeyMismatch(let host):
             Explanation(
                 "gateway.enrollment-key-mismatch", .refused, "\(host)'s key does not match the enrollment URL",
-                remedy: "do not go on with this URL: ask the administrator whether the gateway's key has changed",
+                remedy: "do not use this URL: ask the administrator whether the gateway's key has changed",
                 gateway: .local(100_408))
 
         // MARK: Targets
@@ -57,7 +57,7 @@ extension GatewayError: Explained {
         case .hostTrustMissing(let host):
             Explanation(
                 "gateway.host-trust-missing", .invalidConfiguration,
-                "the configuration of host \(host) does not say how it has to prove itself",
+                "the configuration of host \(host) does not say how the host is verified",
                 remedy: "give it a certificate, the hash of a public key, or the public authorities",
                 gateway: .local(100_212))
         case .hostUnknown(let name):
@@ -70,7 +70,7 @@ extension GatewayError: Explained {
                 remedy: "change it there, in [[hosts]] of latchkey.toml, and restart the agent")
         case .tooManyHosts(let limit):
             Explanation(
-                "gateway.too-many-hosts", .conflict, "there are \(limit) hosts already",
+                "gateway.too-many-hosts", .conflict, "there are already \(limit) hosts",
                 remedy: "remove one with: latchkey hosts remove")
         case .pathInvalid(let reason):
             Explanation(
@@ -87,7 +87,7 @@ extension GatewayError: Explained {
                 gateway: .local(100_204))
         case .stopped:
             Explanation(
-                "gateway.stopped", .conflict, "the gateway part of this account is stopped",
+                "gateway.stopped", .conflict, "the gateway connection of this account is stopped",
                 remedy: "start it: latchkey gateway start", gateway: .local(100_404))
 
         // MARK: Answers
@@ -95,7 +95,7 @@ extension GatewayError: Explained {
             Explanation(
                 "gateway.no-answer", .unreachable, "cannot \(operation.phrase): \(error.message)",
                 remedy: error.remedy,
-                meaning: "the gateway could not be reached, did not prove itself or did not answer in time; "
+                meaning: "the gateway could not be reached or verified, or did not answer in time; "
                     + "nothing has changed",
                 cause: error.code, gateway: .local(error.localNumber))
         case .unexpectedAnswer(let operation, let status, let reason):
@@ -104,7 +104,7 @@ extension GatewayError: Explained {
                 "cannot \(operation.phrase): HTTP \(status), \(reason)",
                 remedy: "look for a proxy or a login page between this board and the gateway; nothing was changed, "
                     + "so it can be tried again",
-                meaning: "an answer came that is not the gateway's, or not what the protocol says",
+                meaning: "the answer is not the gateway's, or does not follow the protocol",
                 gateway: .local(100_407, httpStatus: status))
         case .refused(let refusal): refusal.explanation
         case .locationDemanded(let status):
@@ -146,8 +146,8 @@ extension GatewayError: Explained {
         case .registrationWithdrawn(let code):
             Explanation(
                 "gateway.registration-withdrawn", .notAdmitted,
-                "the gateway does not know this device any more (x-ca-err \(code)); its registration was dropped",
-                remedy: "if the board should come back, enroll it again: latchkey enroll - < url.txt",
+                "the gateway no longer knows this device (x-ca-err \(code)); its registration was dropped",
+                remedy: "to use the board again, enroll it: latchkey enroll - < url.txt",
                 gateway: GatewayNumbers(.local, 120_004, caError: code))
         case .deviceRecordInvalid(let reason):
             Explanation(
@@ -206,7 +206,7 @@ extension GatewayError: Explained {
         // MARK: Users
         case .userRequired:
             Explanation(
-                "gateway.user-required", .conflict, "nobody is logged in on this board",
+                "gateway.user-required", .conflict, "no user is logged in on this board",
                 remedy: "log in: latchkey login",
                 gateway: .local(120_005))
         case .userCredentialsUnusable(let reason):
@@ -216,8 +216,8 @@ extension GatewayError: Explained {
         case .codeUsedForRegistration:
             Explanation(
                 "gateway.code-used-for-registration", .conflict,
-                "the login has registered this board, and nobody is logged in yet",
-                remedy: "log in once more: without single sign-on a code works for one of the two")
+                "the login has registered this board, but no user is logged in yet",
+                remedy: "log in once more: without single sign-on a code works only for one of the two")
         case .proximityNotOffered:
             Explanation(
                 "gateway.proximity-not-offered", .conflict,
@@ -250,7 +250,7 @@ extension GatewayError: Explained {
     private static let report = "report it to the gateway's administrator"
     private static let reportToken = "report it to the gateway's administrator: the token was not accepted"
     private static let ownAddress =
-        "authorize nothing from this device unless you know it; devices of this gateway show its own address"
+        "authorize nothing from this device unless you know it; devices of this gateway show the gateway's own address"
 
     public static let examples =
         ownExamples + Refusal.examples.map(GatewayError.refused)

@@ -67,14 +67,14 @@ extension Refusal.Meaning {
         case .certificateExpired: (.refused, "the device certificate has expired", Self.renewCertificate)
         case .tokenExpired: (.refused, "the access token is no longer valid", nil)
         case .tokenScopeInsufficient:
-            (.refused, "the access token lacks a scope", "ask for the scope that the called API demands")
+            (.refused, "the access token lacks a scope", "request the scope that the called API demands")
         case .tokenMissing: (.refused, "there is no access token, or more than one", nil)
         case .tokenDisabled:
             (.refused, "the token or its client is disabled", "ask the gateway's administrator to enable the client")
         case .authorizationEnded:
             (
                 .refused, "the login is over or was never started",
-                "start the login again; it has to be authorized within a short time"
+                "start the login again; it must be authorized within a short time"
             )
         case .authorizationDenied: (.denied, "the login was denied", nil)
         case .other: (.refused, "the gateway refused", nil)

@@ -32,7 +32,7 @@ public struct RefusalNumber: Sendable, Equatable {
         133: "the JSON that was sent is not valid", 134: "the origin of the request is not allowed (CORS)",
         140: "a one-time password is required", 142: "the one-time password is wrong",
         143: "the one-time password has expired",
-        144: "too many one-time passwords were asked for or tried",
+        144: "too many one-time passwords were requested or tried",
         145: "the user is barred from one-time passwords for a while",
         155: "there is too much device metadata", 156: "there is no such device metadata",
         306: "the JWT of the client is not valid", 307: "the JWT of the client is not valid",

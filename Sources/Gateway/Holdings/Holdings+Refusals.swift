@@ -63,7 +63,7 @@ extension Holdings {
     }
 
     /// Replaces the client if the master client id in the configuration has changed; registration and id_token stay.
-    /// A registered board waits for nobody.
+    /// A registered board waits for no one.
     mutating func adopt(_ configuration: GatewayConfiguration) {
         if device != nil { rest = nil }
         guard let held = client else {

@@ -36,7 +36,7 @@ struct HoldingsReader {
         let document = document(.device)
         let chain = try chain(document, "certificates")
         guard !chain.isEmpty else {
-            throw GatewayError.deviceRecordInvalid(reason: "device holds no certificates")
+            throw GatewayError.deviceRecordInvalid(reason: "device contains no certificates")
         }
         guard let key = Self.reference(document?["key"]) else {
             throw GatewayError.deviceRecordInvalid(reason: "a part of it is missing")
@@ -54,7 +54,7 @@ struct HoldingsReader {
         do {
             return try Certificate.all(inPEM: document?[member]?.string ?? "")
         } catch {
-            throw GatewayError.deviceRecordInvalid(reason: "device holds no certificates")
+            throw GatewayError.deviceRecordInvalid(reason: "device contains no certificates")
         }
     }
 

@@ -4,8 +4,8 @@ import HTTPClient
 ///
 /// Either is sent only if the gateway's configuration wants it too.
 public struct Whereabouts: Sendable {
-    /// Finds out where the board is; `nil` if nobody may know. Its parameter says whether an API demands it, so that it
-    /// may take longer.
+    /// Finds out where the board is; `nil` if that is not disclosed. Its parameter says whether an API demands it, so
+    /// that it may take longer.
     public var locate: (@Sendable (_ isDemanded: Bool) async -> Location?)?
     public var telephoneNumber: String?
 

@@ -20,7 +20,7 @@ extension GatewaySession {
     /// - Throws: ``SessionLockError/locked(userName:)``, what the vault throws.
     public func requireUnlocked() async throws { try await store.holdings().requireUnlocked() }
 
-    /// Checks that there is a session to lock, so that nobody is asked for a passcode in vain.
+    /// Checks that there is a session to lock, so that no passcode is asked for that could not be used.
     ///
     /// - Throws: ``GatewayError/userRequired``, ``SessionLockError/noIDToken``, what the vault throws.
     public func requireLockable() async throws {
@@ -75,7 +75,7 @@ extension GatewaySession {
         }
     }
 
-    /// Gives up a locked session; the user has to log in again.
+    /// Gives up a locked session; the user must log in again.
     ///
     /// - Returns: whether one was locked.
     /// - Throws: what the vault throws.

@@ -11,7 +11,7 @@ public enum SessionLockError: Explained, Equatable {
     case noIDToken
     /// A press of the board's button is required, and there is no button.
     case noButton
-    /// Nobody pressed the button in time.
+    /// The button was not pressed in time.
     case buttonNotPressed
     /// The button was held for long, or pressed twice.
     case buttonRefused
@@ -52,7 +52,7 @@ public enum SessionLockError: Explained, Equatable {
                 gateway: .local(120_009))
         case .buttonNotPressed:
             Explanation(
-                "lock.button-not-pressed", .denied, "nobody pressed the board's button in time",
+                "lock.button-not-pressed", .denied, "the board's button was not pressed in time",
                 remedy: "try again, and press it when asked")
         case .buttonRefused:
             Explanation(
@@ -76,7 +76,7 @@ public enum SessionLockError: Explained, Equatable {
             Explanation(
                 "lock.passcode-wrong", .denied,
                 "the passcode is wrong; \(left) \(left == 1 ? "attempt is" : "attempts are") left",
-                remedy: "after the last one the user has to log in again")
+                remedy: "after the last one the user must log in again")
         case .attemptsUsedUp:
             Explanation(
                 "lock.attempts-used-up", .denied, "the passcode was wrong too often, and the session is gone",

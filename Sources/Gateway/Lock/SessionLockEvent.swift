@@ -6,14 +6,14 @@ public enum SessionLockEvent: Sendable, Equatable {
     case didLock(userName: String?)
     case didUnlock(userName: String?)
     case didFailToUnlock(SessionLockError)
-    /// The lock is gone with the session: the user has to log in again.
+    /// The lock is gone with the session: the user must log in again.
     case didRemove(userName: String?)
 
     static let meanings = [
-        "gateway.session-did-fail-to-unlock": "somebody tried to unlock the user's session, and could not",
+        "gateway.session-did-fail-to-unlock": "an attempt to unlock the user's session failed",
         "gateway.session-did-lock": "the user's session is locked, and nothing works in the user's name",
         "gateway.session-did-unlock": "the user's session was unlocked",
-        "gateway.session-lock-did-remove": "a locked session was given up; the user has to log in again",
+        "gateway.session-lock-did-remove": "a locked session was given up; the user must log in again",
     ]
 
     var report: EventReport {

@@ -2,13 +2,13 @@ public import Groundwork
 
 /// Why a call ended that demanded another factor, such as a one-time password (MAG 6.6, 13.4).
 public enum MultiFactorError: Error, Equatable, Sendable {
-    /// The API demands a one-time password, and nobody may be asked for it.
+    /// The API demands a one-time password, and no user may be asked for it.
     ///
     /// - Parameter hasChoice: whether there is a choice of how it is sent.
     case notAsked(hasChoice: Bool)
     /// No attempt is left.
     case wrong
-    /// Nobody answered in time.
+    /// It was not answered in time.
     case notProvided
     case expired
     /// Too many passwords were asked for; `until` is in ISO 8601, if the gateway said it.
@@ -30,7 +30,7 @@ extension MultiFactorError: Explained {
         switch self {
         case .notAsked(let hasChoice):
             Explanation(
-                "otp.not-asked", .refused, "the called API demands a one-time password, and nobody is asked for it",
+                "otp.not-asked", .refused, "the called API demands a one-time password, and no user is asked for it",
                 remedy: "call it at a terminal with latchkey call, or set ask_seconds in [otp] of latchkey.toml",
                 gateway: .local(hasChoice ? 160_101 : 160_102))
         case .wrong:
@@ -43,12 +43,12 @@ extension MultiFactorError: Explained {
                 remedy: "call again, and answer at the terminal or with latchkey prompts", gateway: .local(160_104))
         case .expired:
             Explanation(
-                "otp.expired", .denied, "the one-time password was too old, and no other was wanted",
+                "otp.expired", .denied, "the one-time password was too old, and no new one was requested",
                 remedy: "call again, for another one", gateway: .local(160_105))
         case .limitExceeded(let until):
             Explanation(
                 "otp.limit-exceeded", .temporary,
-                "too many one-time passwords were asked for or tried" + Self.again(until), remedy: Self.wait,
+                "too many one-time passwords were requested or tried" + Self.again(until), remedy: Self.wait,
                 gateway: .local(160_106))
         case .barred(let until):
             Explanation(
@@ -58,7 +58,7 @@ extension MultiFactorError: Explained {
                 gateway: .local(160_107))
         case .channelCancelled(let by):
             Explanation(
-                "otp.channel-cancelled", .denied, "how the one-time password is sent was not chosen (\(by))",
+                "otp.channel-cancelled", .denied, "no way to send the one-time password was chosen (\(by))",
                 gateway: .local(160_201))
         case .passwordCancelled(let by):
             Explanation(

@@ -84,7 +84,7 @@ struct OneTimePasswordChallenge: Sendable, Equatable {
 }
 
 extension CallAnswer {
-    /// What an answer means that demands a one-time password of a call for which nobody is asked.
+    /// What an answer means that demands a one-time password of a call for which no user is asked.
     public var passwordDemand: MultiFactorError? {
         guard let challenge = response.flatMap(OneTimePasswordChallenge.init), challenge.kind == .required else {
             return nil

@@ -6,7 +6,7 @@ import Synchronization
 /// Answers demands for one-time passwords: a person chooses how the password is sent, the gateway sends it, the person
 /// types it, and the call is sent again with it (MAG 6.6, checklist 30).
 ///
-/// Calls of one session take turns, so that nobody is asked for two passwords at once and no delivery makes an earlier
+/// Calls of one session take turns, so that no user is asked for two passwords at once and no delivery makes an earlier
 /// password worthless. A call that has waited for its turn is first sent again without a password, because a gateway
 /// may take one password for a whole session; an earlier password is never sent with another call, because one that
 /// counts only once would count as wrong, and three wrong ones bar the user.
@@ -33,7 +33,7 @@ final class OneTimePasswords: MultiFactorHandler {
         var demanding: [String] = []
     }
 
-    /// Whoever asks for calls that bring nobody of their own; `nil` if nobody does.
+    /// What asks for calls that bring no asker of their own; `nil` if nothing does.
     private let asker: (any OneTimePasswordAsker)?
     /// Where passwords are ordered.
     private let path: String

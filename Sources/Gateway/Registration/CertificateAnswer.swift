@@ -52,10 +52,10 @@ enum CertificateAnswer {
         do throws(CryptographyError) {
             chain = try Certificate.some(inFile: body)
         } catch {
-            throw AnswerFault("it holds no certificate: \(error.reason)")
+            throw AnswerFault("it contains no certificate: \(error.reason)")
         }
         let leaf = chain[0]
-        guard chain.count <= chainLimit else { throw AnswerFault("it holds \(chain.count) certificates") }
+        guard chain.count <= chainLimit else { throw AnswerFault("it contains \(chain.count) certificates") }
         guard leaf.publicKey == key else { throw AnswerFault("its certificate is for another key") }
         return chain
     }

@@ -8,7 +8,7 @@ extension GatewayEvent: ReportedEvent {
         "gateway.client-did-fail-to-initialize": "the gateway gave the board no client credentials",
         "gateway.client-did-initialize": "the gateway gave the board client credentials",
         "gateway.client-will-initialize": "the board asks the gateway for client credentials",
-        "gateway.device-awaits-activation": "the board is registered, and an administrator has to activate it",
+        "gateway.device-awaits-activation": "the board is registered, and an administrator must activate it",
         "gateway.device-did-activate": "an administrator has activated the board",
         "gateway.device-did-deregister": "the board was removed at the gateway",
         "gateway.device-did-fail-to-deregister": "the board could not be removed at the gateway; nothing has changed",
@@ -20,19 +20,19 @@ extension GatewayEvent: ReportedEvent {
         "gateway.device-will-deregister": "the board is being removed at the gateway",
         "gateway.device-will-register": "the board is being registered at the gateway",
         "gateway.device-will-renew": "the device certificate is being renewed",
-        "gateway.did-switch": "another gateway is the active one now; the registration at the former is kept",
-        "gateway.registration-did-drop": "the gateway does not know the board any more; its registration was dropped",
+        "gateway.did-switch": "another gateway is now active; the registration at the former one is kept",
+        "gateway.registration-did-drop": "the gateway no longer knows the board; its registration was dropped",
         "gateway.token-did-arrive": "the board has a new access token",
         "gateway.token-did-fail": "the board could not get an access token",
         "gateway.tokens-did-revoke": "the tokens were revoked at the gateway",
-        "gateway.user-authentication-required": "a call needs a user, and nobody is logged in on the board",
+        "gateway.user-authentication-required": "a call needs a user, but no user is logged in on the board",
         "gateway.user-did-authenticate": "a user has logged in on the board",
         "gateway.user-did-fail-to-authenticate": "a user could not log in",
         "gateway.user-did-fail-to-logout": "the user could not be logged out at the gateway",
         "gateway.user-did-fail-to-update-information":
-            "the gateway gave no information about the user; what is kept stays",
-        "gateway.user-did-logout": "no user is logged in on the board any more",
-        "gateway.user-did-update-information": "what the gateway says about the user was read and kept",
+            "the gateway gave no information about the user; the stored information is kept",
+        "gateway.user-did-logout": "the user is logged out on the board",
+        "gateway.user-did-update-information": "the gateway's information about the user was read and stored",
         "gateway.user-token-did-arrive": "there is a new access token of the user",
         "gateway.user-will-authenticate": "a user is logging in",
         "gateway.user-will-logout": "the user is being logged out",
@@ -41,7 +41,7 @@ extension GatewayEvent: ReportedEvent {
     ]) { own, _ in own }
 
     public static var details: [String: Schema] {
-        ["expires": .time("end of the token")]
+        ["expires": .time("when the token expires")]
     }
 
     public var report: EventReport {
@@ -109,7 +109,7 @@ extension GatewayEvent: ReportedEvent {
 
         case .userAuthenticationIsRequired:
             EventReport(
-                "gateway.user-authentication-required", .routine, "a call needs a user, and nobody is logged in")
+                "gateway.user-authentication-required", .routine, "a call needs a user, but no user is logged in")
         case .authorizationDidArrive:
             EventReport("gateway.authorization-did-arrive", .routine, "a browser brought an authorization code")
         case .authorizationDidFail(let reason):

@@ -34,7 +34,7 @@ public enum GatewayEvent: Sendable, Equatable {
     case tokenDidFail(GatewayError)
     case tokensDidRevoke
 
-    /// A call needs a user, and nobody is logged in.
+    /// A call needs a user, but none is logged in.
     case userAuthenticationIsRequired
     /// A browser came back from a login with an authorization code.
     case authorizationDidArrive

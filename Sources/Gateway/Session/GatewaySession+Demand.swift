@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Groundwork
 
-/// Asks people to log in at a session, and returns once somebody has.
+/// Asks people to log in at a session, and returns once a user has.
 ///
 /// Its second parameter is the name of the user whose login the gateway has ended; `nil` if any user will do. It throws
-/// when nobody logs in.
+/// when no user logs in.
 public typealias UserDemand = @Sendable (_ session: GatewaySession, _ userName: String?) async throws -> Void
 
 /// Login on demand: a call that needs a user waits for a login in place of failing.
@@ -14,7 +14,7 @@ extension GatewaySession {
     /// Work that began for one user is never done for another: if the gateway ended a login meanwhile, the same user
     /// has to come back.
     ///
-    /// - Parameter date: when the user logged in; only work for the current user, whoever that is, may wait for one.
+    /// - Parameter date: when the user logged in; only work for the current user, no matter which, may wait for one.
     func demandingUser<Value: Sendable>(
         for need: Need, loggedInAt date: Date?, _ work: () async throws -> Value
     ) async throws -> Value {

@@ -38,7 +38,7 @@ public final class GatewaySession: Sendable {
     ///   - userDemand: asks for a login when a call needs a user; `nil` if such a call fails.
     ///   - options: what else the settings and people want of it.
     ///   - whereabouts: what calls may say of where the board is.
-    ///   - passwordAsker: asks for one-time passwords that called APIs demand; `nil` if nobody is asked.
+    ///   - passwordAsker: asks for one-time passwords that called APIs demand; `nil` if no user is asked.
     ///   - handlers: answer what else called APIs demand (MAG 6.6).
     ///   - clock: the best known time.
     ///   - uptime: time since any fixed moment, by a monotonic clock.
@@ -166,7 +166,7 @@ public final class GatewaySession: Sendable {
     ///     public host gets none of our credentials (MAG checklist 31).
     ///   - scope: scopes needed beyond the configured ones, separated by blanks.
     ///   - principal: whose token is used; `nil` for the session's usual one. A user's call fails with
-    ///     ``GatewayError/userRequired`` when no user is logged in, unless somebody logs in on demand.
+    ///     ``GatewayError/userRequired`` when no user is logged in, unless one logs in on demand.
     ///   - date: when the user logged in; `nil` for the user who is logged in when the call begins. However often the
     ///     call is repeated, it never uses the token of a user who logged in later.
     /// - Returns: the API's own answer, also when its status is not a success.
@@ -181,8 +181,8 @@ public final class GatewaySession: Sendable {
         }
     }
 
-    /// Makes a call with all that a caller may set. Nobody is asked to log in for it: ``acting(as:loggedInAt:_:)`` does
-    /// that.
+    /// Makes a call with all that a caller may set. No user is asked to log in for it: ``acting(as:loggedInAt:_:)``
+    /// does that.
     public func call(_ call: APICall) async throws -> HTTPResponse { try await calls.call(call) }
 
     /// Makes a call, and returns as soon as the head of a successful answer is there; the body follows in pieces. The

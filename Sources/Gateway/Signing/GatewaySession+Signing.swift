@@ -1,4 +1,4 @@
-/// Signed tokens for whoever wants to send them.
+/// Signed tokens, for callers that send them themselves.
 extension GatewaySession {
     /// The token that a call would send in place of its body (MAG 6.7). It is sent nowhere.
     ///

@@ -60,8 +60,8 @@ extension OwnClaims.Fault {
     var text: String {
         switch self {
         case .unnamed: "has no name"
-        case .ofContent: "says what is signed, and is not the caller's"
-        case .twice: "is made twice"
+        case .ofContent: "describes the signed content, and cannot be set"
+        case .twice: "is given twice"
         case .notText: "is not text"
         case .notAudience: "is neither text nor a list of texts"
         case .notTime: "is not a time in seconds since 1970"
@@ -72,7 +72,7 @@ extension OwnClaims.Fault {
         switch self {
         case .unnamed: "give it a name"
         case .ofContent: "use another name than \(OwnClaims.ofContent.sorted().joined(separator: " and "))"
-        case .twice: "make it once: as a claim, or by the option or member of its own"
+        case .twice: "give it once: as a claim, or by the option or member of its own"
         case .notText, .notAudience, .notTime: "give it a value of its type (RFC 7519 section 4.1)"
         }
     }

@@ -4,7 +4,7 @@ import HTTPClient
 /// What a signed body says: the original body and its media type, as the protocol's clients write them into the claims
 /// `content` and `content-type` (MAG 6.7). Pure.
 struct SignedContent: Equatable {
-    /// JSON as it is, a form as an object of arrays of strings, text as a string, anything else in base64 for URLs.
+    /// JSON unchanged, a form as an object of arrays of strings, text as a string, anything else in base64 for URLs.
     let value: JSON
     let mediaType: String
 

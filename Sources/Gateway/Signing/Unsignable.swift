@@ -17,19 +17,19 @@ public enum Unsignable: Error, Sendable, Equatable {
         switch self {
         case .nothing:
             Explanation(
-                "gateway.nothing-to-sign", .invalidInput, "the call is to be signed and has no body",
+                "gateway.nothing-to-sign", .invalidInput, "the call is to be signed, but has no body",
                 remedy: "send something with it: -d, --data-urlencode, or a member body, text, json or form",
                 gateway: .local(170_001))
         case .claimNotAllowed(let name, let fault):
             Explanation(
                 "gateway.claim-not-allowed", .invalidInput,
                 (name.isEmpty ? "a claim" : "the claim \(DisplayText.clean(name))") + " \(fault.text)",
-                remedy: fault.remedy, meaning: "a claim of a signed token has no name, or is not as it has to be",
+                remedy: fault.remedy, meaning: "a claim of a signed token has no name or is not valid",
                 gateway: .local(170_002))
         case .content(let reason):
             Explanation(
                 "gateway.content-not-signable", .invalidInput,
-                "the body cannot be signed as its type says: \(reason)",
+                "the body cannot be signed as the type it has: \(reason)",
                 remedy: "send a body of that type, or name the right one: --type, or the member type",
                 gateway: .local(170_003))
         case .publicHost(let host):
@@ -40,7 +40,7 @@ public enum Unsignable: Error, Sendable, Equatable {
         case .keyUnknown(let name):
             Explanation(
                 "gateway.signing-key-unknown", .notFound, "there is no key \(DisplayText.clean(name)) to sign with",
-                remedy: "see: latchkey keys list")
+                remedy: "list the keys: latchkey keys list")
         }
     }
 

@@ -33,7 +33,7 @@ enum AuthorizationAnswer {
     /// - Throws: ``AnswerFault``, or ``GatewayError/refused(_:)`` for an address that carries the gateway's error.
     static func page(_ location: String?) throws -> String {
         guard let location, location.utf8.count <= ProviderURL.limit else {
-            throw AnswerFault("it leads nowhere, or its address is too long")
+            throw AnswerFault("its address is missing or too long")
         }
         do throws(RedirectFault) {
             _ = try RedirectAnswer.code(in: location)

@@ -45,7 +45,8 @@ enum LogIn: Sendable {
             // RFC 7617 section 2: the first colon ends the name. A token request carries it in a form.
             guard !credentials.name.contains(":") else {
                 throw .userCredentialsUnusable(
-                    reason: "the user name holds a colon, which a registration cannot carry: register the board first")
+                    reason:
+                        "the user name contains a colon, which a registration cannot carry: register the board first")
             }
             return .password(credentials, createsSession: singleSignOn)
         case .code(let code, let session):

@@ -65,7 +65,7 @@ extension AdminPage {
             element("code", user.activation_code ?? user.one_time_password ?? ""), mpinActions(user),
           ], "No M-Pin users.");
           rows($("mpin-browsers"), state.browsers, browser => [
-            element("code", browser.url ?? browser.code), browser.status, browser.user ?? "nobody", span(browser.ends_at - now),
+            element("code", browser.url ?? browser.code), browser.status, browser.user ?? "none", span(browser.ends_at - now),
           ], "No browsers.");
           fill($("mpin-violations"), state.violations.map(text => element("li", text, "bad")));
         }

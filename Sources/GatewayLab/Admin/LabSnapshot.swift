@@ -2,7 +2,7 @@ import Foundation
 import Groundwork
 
 /// The content of the admin page as one JSON object. Tokens are shortened; it contains no secrets or keys but the
-/// one-time passwords, which the lab sends to nobody else.
+/// one-time passwords, which the lab sends nowhere else.
 extension AdminAPI {
     /// The last events and messages that are shown, newest first.
     private static let shown = 100

@@ -15,7 +15,7 @@ struct BrokerConnections {
         case left
         /// The client has a later connection.
         case takenOver
-        /// It was refused, or nobody knows of it.
+        /// It was refused, or is unknown.
         case unknown
     }
 

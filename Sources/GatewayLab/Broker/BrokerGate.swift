@@ -16,7 +16,7 @@ final class BrokerGate: Sendable {
     /// Connected client ids, with the time at which they connected.
     var sessions: [String: Date] { connections.withLock { $0.sessions } }
 
-    /// Nobody is connected to a broker whose plugin has hung up.
+    /// No client is connected to a broker whose plugin has hung up.
     func forgetSessions() { connections.withLock { $0 = BrokerConnections() } }
 
     /// What the plugin does with a client's packet.

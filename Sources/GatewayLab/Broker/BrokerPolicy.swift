@@ -37,7 +37,7 @@ extension GatewayCore {
             throw BrokerDenial(reason: "the access token lacks the scope mas_messaging")
         }
         switch (configuration.brokerClients, token.user) {
-        case (.users, nil): throw BrokerDenial(reason: "this broker accepts users only, and nobody is logged in")
+        case (.users, nil): throw BrokerDenial(reason: "this broker accepts users only, and no user is logged in")
         case (.boards, _?): throw BrokerDenial(reason: "this broker accepts boards only, not their users")
         default: break
         }

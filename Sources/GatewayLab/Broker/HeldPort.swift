@@ -1,9 +1,9 @@
 import Glibc
 import NIOCore
 
-/// A TCP port that stays the lab's own, also while nobody listens on it, such as between the end of a broker and its next
-/// start. Here it is only bound: the system gives it to nobody who asks for any port, and a server that asks for it by
-/// its number, with `SO_REUSEADDR`, gets it.
+/// A TCP port that stays the lab's own, also while no server listens on it, such as between the end of a broker and its
+/// next start. Here it is only bound: the system gives it to no program that asks for any port, and a server that asks
+/// for it by its number, with `SO_REUSEADDR`, gets it.
 final class HeldPort: Sendable {
     let number: Int
     private let descriptor: Int32

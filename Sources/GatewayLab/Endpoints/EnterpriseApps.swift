@@ -3,7 +3,7 @@ import Groundwork
 
 /// E13: enterprise applications, with their icons and the page of one (MAG 12.2).
 extension GatewayCore {
-    /// Web applications, of which some lead to another page, a native one, one without any address, and one whose
+    /// Web applications; some lead to another page, a native one, one without any address, and one whose
     /// address is not at the gateway: a client must not send a token there.
     func enterpriseApps(_ request: WireRequest, now: Date) throws -> WireResponse {
         _ = try bearer(of: request, at: .enterpriseBrowser, scope: nil, now: now)

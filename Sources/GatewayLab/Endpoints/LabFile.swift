@@ -1,4 +1,4 @@
-/// What `GET /lab/file/{bytes}` answers with, for whoever compares it.
+/// What `GET /lab/file/{bytes}` answers with, to be compared.
 public enum LabFile {
     /// A prime number of bytes that repeat, so that a part that is missing, or in the wrong place, is seen: no buffer
     /// has such a length. Long content is made of it without touching each byte.

@@ -131,7 +131,7 @@ extension GatewayCore {
             throw invalid("must be for an RSA key of 2048 bits or more")
         }
         let subject = signingRequest.subject
-        // One client writes the identifier as it is, the other its base64, percent-encoded (MAG 4.1).
+        // One client writes the identifier unchanged, the other its base64, percent-encoded (MAG 4.1).
         let encoded = Base64.encode(Array(deviceID.utf8))
         guard let unit = subject[.organizationalUnit], [deviceID, encoded, percentEncoded(encoded)].contains(unit)
         else {

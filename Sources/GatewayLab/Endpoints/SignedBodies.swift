@@ -27,7 +27,7 @@ extension GatewayCore {
             throw Self.invalid("iss is not this device and client")
         }
         guard try text("aud") == query?["audience"] ?? configuration.host else {
-            throw Self.invalid("aud is somebody else")
+            throw Self.invalid("aud is another party")
         }
         guard try text("sub") == token.user ?? token.clientID else { throw Self.invalid("sub is not who calls") }
         guard let issued = claims["iat"]?.integer, let end = claims["exp"]?.integer, issued < end,
@@ -60,7 +60,7 @@ extension GatewayCore {
         case "application/x-www-form-urlencoded": if let token = Parameters(form: request.body)?["jwt"] { return token }
         default: break
         }
-        throw invalid("the body holds none")
+        throw invalid("the body contains none")
     }
 
     private static func verified(
@@ -73,7 +73,7 @@ extension GatewayCore {
         else { throw invalid("it is not a JWS of JSON") }
         guard header == ["alg": "RS256"] else { throw invalid("its header is not that of a device") }
         let message = Array((parts[0] + "." + parts[1]).utf8)
-        guard try key.verifies(decoded[2], of: message) else { throw invalid("its signature does not hold") }
+        guard try key.verifies(decoded[2], of: message) else { throw invalid("its signature is not valid") }
         return (header, claims)
     }
 

@@ -68,7 +68,7 @@ extension AdminAPI {
         return [:]
     }
 
-    /// With the passwords: whoever administers the lab plays the mail and the telephone.
+    /// With the passwords: the lab's administrator plays the mail and the telephone.
     func oneTimePasswords() async -> JSON {
         .array(
             await lab.oneTimePasswords().map { sent in

@@ -106,7 +106,7 @@ public struct MasterClient: Sendable, Equatable, Codable {
     public var organization: String
     /// Space separated.
     public var scope: String
-    /// Where a browser goes with an authorization code; empty for a client that users do not log in with. A program of
+    /// Where a browser takes an authorization code; empty for a client that users do not log in with. A program of
     /// the browser's own machine names its port when it asks (RFC 8252 section 7.3).
     public var redirectURI: String
 

@@ -4,7 +4,7 @@ import Groundwork
 public enum LabError: Explained, Equatable {
     case cannotListen(address: String, port: Int, reason: String)
     case cannotKeep(path: String, reason: String)
-    /// The state file is not one of ours; it is left as it is.
+    /// The state file is not one of ours; it is left unchanged.
     case stateUnreadable(path: String, reason: String)
     case brokerMissing
     case brokerPluginMissing(path: String)

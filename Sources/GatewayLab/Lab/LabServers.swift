@@ -16,7 +16,7 @@ actor LabServers {
     /// socket's path has at most 107 bytes.
     private var runFiles: StateKeeper?
     nonisolated let connections = Connections()
-    /// The ports that nobody has chosen.
+    /// The ports that were not chosen.
     private var held: [HeldPort] = []
     private var listener: HTTPListener?
     private var port: Int

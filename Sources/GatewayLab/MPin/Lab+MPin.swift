@@ -23,7 +23,7 @@ extension Lab {
 
     /// Verifies a user, as by the link or with the code of a mail.
     /// - Parameters:
-    ///   - name: an M-Pin ID, or a user id, of which the latest registration counts.
+    ///   - name: an M-Pin ID, or a user id, whose latest registration counts.
     ///   - code: has to be the code of the mail; `nil` for the link.
     /// - Throws: `LabError.noSuch`
     public func activateMPin(_ name: String, code: String? = nil) async throws {
@@ -52,7 +52,7 @@ extension Lab {
         return code
     }
 
-    /// - Parameter name: an M-Pin ID, or a user id, of which the latest registration counts.
+    /// - Parameter name: an M-Pin ID, or a user id, whose latest registration counts.
     /// - Throws: `LabError.noSuch`
     public func changeMPin(_ name: String, _ action: MPinAction) async throws {
         let user = try await mpinUser(name)

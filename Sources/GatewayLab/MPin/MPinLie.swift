@@ -27,7 +27,7 @@ public enum MPinLie: String, Sendable, CaseIterable {
         case .offCurve: "sends a point that is not on the curve"
         case .infinity: "sends the point at infinity"
         case .compressed: "sends a point in the compressed form"
-        case .notHex: "sends what is not hexadecimal"
+        case .notHex: "sends text that is not hexadecimal"
         case .empty: "sends an empty text"
         case .missing: "leaves the member out"
         case .wrongType: "sends a number in place of a text"

@@ -7,7 +7,7 @@ enum MPinNumber {
     /// The order of the group, highest byte first.
     static let order = Hex.decode("2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d") ?? []
 
-    /// A random integer of 32 bytes below the order, nearly all of which it may be.
+    /// A random integer of 32 bytes below the order, with nearly every such value possible.
     static func random() throws -> [UInt8] {
         var bytes = try Random.bytes(32)
         // Below 24 00 … 00, which is below the order.
@@ -92,7 +92,7 @@ struct MPinAuthorities {
             let expected = try sum.multiplied(by: secret(.one).adding(secret(.two))).negated()
             return expected.encoding == validator
         } catch {
-            // Infinity somewhere: nobody who knows the secret sends that.
+            // Infinity somewhere: no client that knows the secret sends that.
             return false
         }
     }

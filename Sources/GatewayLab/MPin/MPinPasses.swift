@@ -40,7 +40,7 @@ extension GatewayCore {
         try body.require("pass", 2)
         let (isForPassword, session) = (try body.flag("OTP"), try body.text("WID"))
         let (id, validator) = (try body.hex("mpin_id"), try body.hex("V", count: G1Point.byteCount))
-        guard !isForPassword || session == "0" else { throw MPinRefusal.form(403, "OTP goes with the WID \"0\"") }
+        guard !isForPassword || session == "0" else { throw MPinRefusal.form(403, "OTP requires the WID \"0\"") }
         // Good for one pass 2 alone.
         guard let pass = mpin.passes.removeValue(forKey: Hex.encode(id)) else {
             throw MPinRefusal(status: 500, text: "there is no pass 1, or it has ended")

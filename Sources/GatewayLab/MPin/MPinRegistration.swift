@@ -102,7 +102,7 @@ extension GatewayCore {
         ])
     }
 
-    /// In no particular order, and with an empty value, as clients have to hand it on as it is (MPIN checklist 20).
+    /// In no particular order, and with an empty value, as clients have to hand it on unchanged (MPIN checklist 20).
     private mutating func params(_ hash: String, _ held: MPinState, now: Date) -> String {
         let expires = MPinNumber.time(now + TimeInterval(mpinPolicy.requestLife))
         let signature = MPinAuthorities(state: held).signature("clientSecret", held.appID, hash, expires)
@@ -127,7 +127,7 @@ extension GatewayCore {
             throw MPinRefusal.form(401, "the signature is not right")
         }
         guard mpin.params[request.query] != nil else {
-            throw MPinRefusal.form(403, "params was not handed on as it is")
+            throw MPinRefusal.form(403, "params was not passed on unchanged")
         }
         guard ends > now else { throw MPinRefusal(status: 408, text: "the request has expired") }
         let share = try authorities.share(.two, of: hash, lie: request.lie)

@@ -51,7 +51,7 @@ struct MPinState: Sendable, Equatable, Codable {
     var appKey: String
     /// By M-Pin ID.
     var users: [String: LabMPinUser] = [:]
-    /// Activation codes that were given to somebody before the registration, by user id.
+    /// Activation codes that were given out before the registration, by user id.
     var codes: [String: String] = [:]
 
     static func generate() throws -> MPinState {
@@ -77,7 +77,7 @@ struct MPinSessions: Sendable {
         var id: String
         /// 200, 401 or 410.
         var status: Int
-        /// What pass 2 was answered, which the client has to hand on as it is.
+        /// What pass 2 was answered, which the client has to hand on unchanged.
         var reply: JSON
         var isForPassword: Bool
         /// `0`, an access number or an access code.

@@ -87,7 +87,7 @@ extension GatewayCore {
     mutating func logOutOfMPin(_ request: WireRequest) throws -> WireResponse {
         guard let proof = try? JSON(parsing: request.body), proof.object != nil,
             let user = mpin.logouts.removeValue(forKey: proof.text)
-        else { throw MPinRefusal.form("the body is not what a log-in was answered as logoutData") }
+        else { throw MPinRefusal.form("the body is not the logoutData of a log-in") }
         return WireResponse(status: 200, note: "M-Pin user \(user) logged out")
     }
 }

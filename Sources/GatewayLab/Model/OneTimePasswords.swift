@@ -25,7 +25,7 @@ public struct OneTimePasswordPolicy: Sendable, Equatable {
     public init() {}
 }
 
-/// A one-time password that the lab has sent, or that it takes from nobody.
+/// A one-time password that the lab has sent, or that it never accepts.
 public struct LabOneTimePassword: Sendable, Equatable {
     /// The user, or the mag-identifier of a device that acts for itself.
     public var owner: String

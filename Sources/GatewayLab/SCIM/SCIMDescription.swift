@@ -21,7 +21,7 @@ enum SCIMDescription: Equatable {
 
     /// - Parameter base: the address of SCIM.
     func answer(_ query: Parameters, base: String) throws(SCIMFault) -> WireResponse {
-        guard query["filter"] == nil else { throw SCIMFault(403, nil, "This list takes no filter") }
+        guard query["filter"] == nil else { throw SCIMFault(403, nil, "This list accepts no filter") }
         switch self {
         case .configuration: return .scim(Self.configuration(base))
         case .resourceTypes: return Self.list(Self.resourceTypes(base))

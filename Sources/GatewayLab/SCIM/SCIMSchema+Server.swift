@@ -59,7 +59,7 @@ extension SCIMSchema {
         SCIMAttribute(name: "type", text: "The type of its values", isRequired: true),
         SCIMAttribute(name: "multiValued", kind: .boolean, text: "Whether it has several values", isRequired: true),
         SCIMAttribute(name: "description", text: "What it is"),
-        SCIMAttribute(name: "required", kind: .boolean, text: "Whether it has to be there"),
+        SCIMAttribute(name: "required", kind: .boolean, text: "Whether it is required"),
         SCIMAttribute(name: "canonicalValues", text: "Its usual values", isMany: true, isCaseExact: true),
         SCIMAttribute(name: "caseExact", kind: .boolean, text: "Whether case matters"),
         SCIMAttribute(name: "mutability", text: "Who may change it, and when", isCaseExact: true),
@@ -76,7 +76,7 @@ extension SCIMSchema {
                     name: "supported", kind: .boolean, text: "Whether the server can do it", isRequired: true)
             ]
                 + limits.map {
-                    SCIMAttribute(name: $0, kind: .integer, text: "The most it takes", isRequired: true)
+                    SCIMAttribute(name: $0, kind: .integer, text: "The most it accepts", isRequired: true)
                 })
     }
 }

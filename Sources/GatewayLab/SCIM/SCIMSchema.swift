@@ -57,7 +57,7 @@ struct SCIMSchema: Sendable {
 
     static let all = [user, group, configuration, resourceType, schema]
 
-    /// An attribute with several values, of which each has a kind.
+    /// An attribute with several values, each with a kind.
     private static func many(
         _ name: String, _ text: String, isReference: Bool = false, choices: [String]
     ) -> SCIMAttribute {

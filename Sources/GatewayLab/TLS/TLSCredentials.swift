@@ -40,7 +40,7 @@ final class TLSCredentials: Sendable {
         }
     }
 
-    /// Whether a client may go on that has shown a certificate, of which it has proven the key.
+    /// Whether a client may go on that has shown a certificate and proven its key.
     /// - Parameter certificate: DER
     func accepts(_ certificate: [UInt8]) -> Bool { acceptsClient(certificate) }
 

@@ -60,11 +60,11 @@ public enum ItemError: Explained, Equatable {
         case .keyInvalid(let reason):
             Explanation(
                 "items.key-invalid", .invalidInput, "this cannot be a key: \(reason)",
-                remedy: "use letters, digits and -, \\, . and _ for what is stored here",
+                remedy: "use letters, digits and -, \\, . and _ for items on this board",
                 gateway: GatewayNumbers(.storage, 300_002))
         case .typeInvalid:
             Explanation(
-                "items.type-invalid", .invalidInput, "this is not the type of an item",
+                "items.type-invalid", .invalidInput, "this is not a valid type of an item",
                 remedy: "give a media type, such as text/plain", gateway: GatewayNumbers(.storage, 300_001))
         case .valueTooLarge(let bytes, let limit):
             Explanation(
@@ -82,7 +82,7 @@ public enum ItemError: Explained, Equatable {
                 gateway: GatewayNumbers(.storage, 106))
         case .full(let limit):
             Explanation(
-                "items.full", .full, "this account has \(limit) items here, and cannot have more",
+                "items.full", .full, "this account already has \(limit) items on this board, the maximum",
                 remedy: "delete some: latchkey storage delete KEY", gateway: GatewayNumbers(.storage, 101))
         case .passwordMissing:
             Explanation(
@@ -95,7 +95,7 @@ public enum ItemError: Explained, Equatable {
                 gateway: GatewayNumbers(.storage, 102))
         case .passwordWrong(let key):
             Explanation(
-                "items.password-wrong", .permission, "this is not the password of the item \(key)",
+                "items.password-wrong", .permission, "wrong password for the item \(key)",
                 gateway: GatewayNumbers(.storage, 102))
         case .damaged(let key):
             Explanation(
@@ -111,15 +111,15 @@ public enum ItemError: Explained, Equatable {
         case .sealBroken(let key):
             Explanation(
                 "items.seal-broken", .damaged,
-                "the item \(key) is not as this board sealed it: it was changed at the gateway, or moved there",
+                "the item \(key) differs from what this board sealed: it was changed at the gateway, or moved there",
                 remedy: "save it again, and find out who else writes to the gateway's storage")
         case .notSealed(let key):
             Explanation(
                 "items.not-sealed", .damaged, "the item \(key) is not sealed",
-                remedy: "find out who has stored it, and look at it without --sealed")
+                remedy: "find out who stored it; to read it anyway, leave out --sealed")
         case .locked:
             Explanation(
-                "items.locked", .conflict, "the vault is locked, and with it the items of this board",
+                "items.locked", .conflict, "the vault is locked, and so are the items of this board",
                 remedy: "unlock it first", gateway: GatewayNumbers(.storage, 108))
         case .vaultFailed(let step, let code, let reason):
             Explanation(
@@ -161,15 +161,15 @@ public enum ItemEvent: Sendable, Equatable {
 
 extension ItemEvent: ReportedEvent {
     public static let meanings = [
-        "items.did-delete": "items were deleted that were stored under a key, here or at the gateway",
-        "items.did-save": "an item was stored under a key, here or at the gateway",
+        "items.did-delete": "items were deleted, on this board or at the gateway",
+        "items.did-save": "an item was stored under a key, on this board or at the gateway",
     ]
 
     public static var details: [String: Schema] {
         [
             "place": .string("where it is stored", choices: Place.allCases.map(\.rawValue)),
-            "segment": .string("whose it is", choices: ItemSegment.allCases.map(\.rawValue)),
-            "key": .string("of the item; all of the segment without it"),
+            "segment": .string("owner of the item", choices: ItemSegment.allCases.map(\.rawValue)),
+            "key": .string("key of the item; missing if all of the segment were deleted"),
         ]
     }
 

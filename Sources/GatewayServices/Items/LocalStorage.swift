@@ -145,7 +145,7 @@ public actor LocalStorage {
     private func name(_ key: String, _ owner: Owner) throws(ItemError) -> RecordName {
         try StoredItem.check(key: key)
         guard key.utf8.allSatisfy({ ASCII.isLetterOrDigit($0) || "-\\._".utf8.contains($0) }) else {
-            throw .keyInvalid(reason: "it has other characters than are allowed here")
+            throw .keyInvalid(reason: "it has characters that are not allowed here")
         }
         return RecordName(scope: scope, name: owner.prefix + key)
     }

@@ -48,38 +48,39 @@ public enum ExplanationKind: String, Sendable, CaseIterable {
 
     private var facts: (httpStatus: Int, exitStatus: ExitStatus, meaning: String) {
         switch self {
-        case .misuse: (400, .usage, "the command or the request was not made as it is described")
+        case .misuse: (400, .usage, "the command or the request does not follow its description")
         case .unknownRoute: (404, .usage, "the local API has no such route")
         case .methodNotAllowed: (405, .usage, "the route of the local API has no such method")
-        case .notAcceptable: (406, .usage, "the request accepts no form in which the answer is offered")
-        case .invalidInput: (400, .input, "what was given cannot be used, and nothing was sent")
-        case .tooLarge: (413, .input, "what was given is too large")
+        case .notAcceptable: (406, .usage, "the request accepts none of the formats of the answer")
+        case .invalidInput: (400, .input, "the input cannot be used, and nothing was sent")
+        case .tooLarge: (413, .input, "the input is too large")
         case .headTooLarge: (431, .input, "the head of the request is too large")
         case .tooSlow: (408, .temporary, "the request did not arrive in time")
         case .invalidConfiguration: (400, .configuration, "the gateway's configuration document is not valid")
-        case .notFound: (404, .failure, "what was named is not there")
-        case .conflict: (409, .failure, "it cannot be done as things stand on this board")
-        case .busy: (409, .temporary, "something else is under way that has to end first")
+        case .notFound: (404, .failure, "the requested object does not exist")
+        case .conflict: (409, .failure, "the present state of this board does not allow it")
+        case .busy: (409, .temporary, "something else is in progress and must end first")
         case .unconfigured:
-            (409, .configuration, "the board is not enrolled or not registered; a person has to do that")
+            (409, .configuration, "the board is not enrolled or not registered; a person must do that")
         case .notAdmitted:
-            (409, .refused, "the gateway does not admit this board at present; a person has to act there")
-        case .tooMany: (429, .temporary, "too much was asked for at once; try again later")
+            (409, .refused, "the gateway does not admit this board at present; a person must act there")
+        case .tooMany: (429, .temporary, "too much was requested at once; try again later")
         case .full: (507, .temporary, "the disk or the outbox has no room at present")
         case .cancelled: (503, .failure, "it was canceled, or the person who was asked did not agree")
-        case .unauthenticated: (401, .noPermission, "the request does not prove who sends it")
+        case .unauthenticated: (401, .noPermission, "the request does not authenticate its sender")
         case .permission: (403, .noPermission, "this user may not do that")
         case .denied: (403, .refused, "a person, or the gateway for a person, did not agree to it")
-        case .refused: (502, .refused, "the gateway, the broker or another device refused, or did not prove itself")
+        case .refused: (502, .refused, "the gateway, the broker or another device refused, or could not be verified")
         case .invalidAnswer:
-            (502, .refused, "the gateway or another device gave an answer that is not what its protocol says")
+            (502, .refused, "the gateway or another device gave an answer that does not follow the protocol")
         case .unreachable:
             (502, .temporary, "the gateway, the broker or another device could not be reached; try again later")
         case .temporary: (503, .temporary, "it does not work at the moment; try again later")
-        case .unavailable: (503, .failure, "a part of this machine that it needs is missing or does not work")
+        case .unavailable: (503, .failure, "a required part of this machine is missing or does not work")
         case .notRunning: (503, .unavailable, "the program that should answer is not running, or did not answer")
-        case .configuration: (500, .configuration, "a setting, or what it names on this machine, is wrong or missing")
-        case .damaged: (500, .configuration, "what is stored on this board is damaged or was changed")
+        case .configuration:
+            (500, .configuration, "a setting, or something that it names on this machine, is wrong or missing")
+        case .damaged: (500, .configuration, "data stored on this board is damaged or was changed")
         case .internal: (500, .failure, "a fault of the program")
         }
     }

@@ -73,7 +73,7 @@ public enum FileFault: Error, Equatable, CustomStringConvertible {
         case .system(let error): error.description
         case .notRegular: "it is not a regular file"
         case .tooLong(let limit): "it has more than \(limit) bytes"
-        case .openToOthers: "others may read it (its mode is not 0600)"
+        case .openToOthers: "other users may read it (its mode is not 0600)"
         }
     }
 }

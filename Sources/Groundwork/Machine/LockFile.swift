@@ -1,9 +1,9 @@
 import Glibc
 
-/// A lock that only programs of one user can take: a file beside what it protects, which nobody else can open, and
+/// A lock that only programs of one user can take: a file beside what it protects, which no other user can open, and
 /// which is removed with the lock.
 ///
-/// Whoever may read a file or a folder can lock that itself (flock(2)), and so hold up everybody.
+/// A user who may read a file or a folder can lock that itself (flock(2)), and so hold up all others.
 public struct LockFile: ~Copyable, Sendable {
     /// Why there is no lock.
     public enum Failure: Error, Equatable {
@@ -39,7 +39,7 @@ public struct LockFile: ~Copyable, Sendable {
             }
             do throws(Errno) {
                 let lock = try FileLock(of: descriptor)
-                // Whoever had it before may have removed it.
+                // Its former holder may have removed it.
                 if isNamed(descriptor, path) {
                     let holder = Array("\(getpid())\n".utf8)
                     _ = pwrite(descriptor, holder, holder.count, 0)

@@ -186,7 +186,7 @@ struct SecretScanner {
         return true
     }
 
-    /// Long, and of letters and digits as nobody writes them.
+    /// Long, and of letters and digits as no person writes them.
     static func looksRandom(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.count >= 20 else { return false }
         var (lower, upper, digits, others, isHexadecimal) = (0, 0, 0, 0, true)

@@ -18,7 +18,7 @@ public final class Broadcast<Element: Sendable>: Sendable {
         var subscribers: [Int: Subscriber] = [:]
         var ended = false
         var deliveries: [Delivery] = []
-        /// Whether somebody delivers at the moment; that one also delivers what others send meanwhile.
+        /// Whether a sender is delivering; it also delivers what others send meanwhile.
         var isDelivering = false
 
         mutating func beginDelivering() -> Bool {

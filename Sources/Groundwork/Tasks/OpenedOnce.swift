@@ -43,7 +43,7 @@ public final class OpenedOnce<Value: Sendable>: Sendable {
     ///
     /// - Parameter open: makes the value from what is stored, or returns `nil` if nothing is. Callers may run it at the
     ///   same time, and it runs again if a value was removed meanwhile; of the values that it makes, one is kept.
-    /// - Returns: `nil` for a name of which nothing is stored, and for one that is being removed.
+    /// - Returns: `nil` for a name with nothing stored, and for one that is being removed.
     /// - Throws: what `open` throws; nothing is kept then.
     public func value(
         _ name: String, isolation: isolated (any Actor)? = #isolation, open: () async throws -> Value?
@@ -62,7 +62,7 @@ public final class OpenedOnce<Value: Sendable>: Sendable {
     /// Keeps a value that was just made, instead of one that would be read. There must be none of its name.
     public func keep(_ value: Value, _ name: String) { state.withLock { $0.opened[name] = value } }
 
-    /// Removes a value. Until this returns, nobody gets one of its name.
+    /// Removes a value. Until this returns, no caller gets one of its name.
     ///
     /// - Parameters:
     ///   - close: ends what the value does; not called if it was not open.

@@ -26,12 +26,14 @@ public enum ReceivedText {
         return text
     }
 
-    /// Like ``decode(_:)`` for a text of which only parts count, such as PEM between remarks: replaces what is not UTF-8.
+    /// Like ``decode(_:)`` for a text with parts that do not count, such as PEM between remarks: replaces what is not
+    /// UTF-8.
     public static func decodeWherePossible(_ bytes: [UInt8]) -> String {
         String(decoding: (try? utf8(bytes)) ?? bytes, as: UTF8.self)
     }
 
-    /// The bytes of the text in UTF-8 without its mark. What begins without a mark of UTF-16 stays as it is, valid or not.
+    /// The bytes of the text in UTF-8 without its mark. What begins without a mark of UTF-16 stays unchanged, valid or
+    /// not.
     public static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8] {
         let (encoding, start) = encoding(of: bytes)
         guard case .utf16(let isBigEndian) = encoding else { return start == 0 ? bytes : Array(bytes[start...]) }
@@ -46,7 +48,7 @@ public enum ReceivedText {
             units.makeIterator(), from: UTF16.self, to: Unicode.UTF8.self, stoppingOnError: true,
             into: { content.append($0) })
         guard !isBroken else {
-            throw Fault(reason: "line \(lineNumber(after: content)) is not UTF-16, with which the text begins")
+            throw Fault(reason: "line \(lineNumber(after: content)) is not UTF-16, unlike the beginning of the text")
         }
         return content
     }

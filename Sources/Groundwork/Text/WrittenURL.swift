@@ -23,7 +23,7 @@ public struct WrittenURL: Sendable, Equatable {
         text = String(Self.bare(target))
     }
 
-    /// Whether the text begins as a shortcut, of which a URL can be read only when the line with it has come.
+    /// Whether the text begins as a shortcut, whose URL can be read only when the line with it has come.
     public static func isShortcut(_ text: some StringProtocol) -> Bool {
         let line = bare(Substring(text.drop { isBlank($0) }.prefix { !$0.isNewline }))
         return line.hasPrefix("[") && line.hasSuffix("]") && !line.contains("://")

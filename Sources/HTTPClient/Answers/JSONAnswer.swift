@@ -17,7 +17,7 @@ public struct JSONAnswer: Sendable {
 
     public subscript(name: String) -> JSON? { json[name] }
 
-    /// A text that may go into a header or a form as it is.
+    /// A text that may go into a header or a form unchanged.
     ///
     /// - Returns: `nil` when there is none, or an empty one.
     /// - Throws: ``AnswerFault`` if it is not fit for that, see ``HTTPHeaders/isPlainValue(_:)``.
@@ -53,7 +53,7 @@ extension HTTPHeaders {
     /// The most bytes of one identifier, secret or token.
     public static let plainValueLimit = 16 * 1024
 
-    /// Whether a value may go into a header or a form as it is: visible ASCII, not empty, at most ``plainValueLimit``
+    /// Whether a value may go into a header or a form unchanged: visible ASCII, not empty, at most ``plainValueLimit``
     /// bytes.
     public static func isPlainValue(_ text: String) -> Bool {
         (1...plainValueLimit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }

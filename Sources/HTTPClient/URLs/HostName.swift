@@ -15,7 +15,7 @@ public enum HostName {
         return isNameOrIPv4(text) ? text.lowercased() : nil
     }
 
-    /// An IPv6 address without the brackets that separate it from a port; anything else as it is.
+    /// An IPv6 address without the brackets that separate it from a port; anything else unchanged.
     public static func bare(_ host: String) -> String {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     }

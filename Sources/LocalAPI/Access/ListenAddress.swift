@@ -2,7 +2,7 @@ import Glibc
 
 /// A numeric address of this machine with a port to listen on: `127.0.0.1:9464` or `[::1]:9464`.
 public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
-    /// The address as it is written in a URL; an IPv6 address in brackets.
+    /// The address as written in a URL; an IPv6 address in brackets.
     public let host: String
     public let port: UInt16
     /// 4 or 16 bytes.

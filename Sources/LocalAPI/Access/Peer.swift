@@ -16,7 +16,7 @@ public struct Peer: Sendable, Equatable {
     /// What is known of the unit.
     private let unitFinding: PeerUnit
 
-    /// Nobody that a policy can name: 2^32-1 is not a user (chown(2) takes it for none).
+    /// A user that no policy can name: 2^32-1 is not a user (chown(2) takes it for none).
     static let unknown = Peer(uid: .max, pid: 0, groups: [])
 
     public init(uid: UInt32, pid: Int32, groups: Set<UInt32>, unit: String? = nil) {

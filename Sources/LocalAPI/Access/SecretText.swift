@@ -1,4 +1,4 @@
-/// Comparing what somebody sent with a secret.
+/// Comparing what a client sent with a secret.
 enum SecretText {
     /// Whether two texts are the same; the time that it takes does not show where they differ, only whether their
     /// lengths do.

@@ -4,7 +4,7 @@ import HTTPClient
 
 /// What the daemon writes to a stream.
 public enum LocalRecord: Sendable {
-    /// A message, whose JSON nobody has parsed: in frames its bytes, in NDJSON the JSON text of its data.
+    /// A message with unparsed JSON: in frames its bytes, in NDJSON the JSON text of its data.
     case message(ArraySlice<UInt8>)
     case event(LocalEvent)
 }

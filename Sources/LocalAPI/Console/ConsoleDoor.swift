@@ -40,8 +40,8 @@ final class ConsoleDoor: Sendable {
         return RequestCaller(peer: session.peer, session: session.id)
     }
 
-    /// Whether a browser is led here at the end of a login (RFC 8252 section 7.3): to a path that is nobody's, with the
-    /// `state` of that login. It is shown the page, which passes the address on to the tab with the session.
+    /// Whether a browser is led here at the end of a login (RFC 8252 section 7.3): to a path that no route has, with
+    /// the `state` of that login. It is shown the page, which passes the address on to the tab with the session.
     func isLanding(_ method: String, _ target: RequestTarget) -> Bool {
         guard method == "GET", target.query["state"] != nil else { return false }
         let path = target.path
@@ -88,10 +88,12 @@ extension Router {
                     body: .bytes(Array(file.text.utf8)))
             }
         }
-        let answer = Schema.openObject("whose rights the session has")
+        let answer = Schema.openObject("the user whose rights the session has")
         on(
             "POST", ConsoleGate.begin, needs: .read,
-            .init("Begin a session", body: ["token": .string("of the address")], required: ["token"], answer: answer)
+            .init(
+                "Begin a session", body: ["token": .string("token of the address")], required: ["token"], answer: answer
+            )
         ) { request in
             guard let token = request.json["token"]?.string else {
                 throw LocalAPIError.badBody(reason: "has no token")

@@ -15,7 +15,7 @@ public final class ConsoleServer: Sendable {
         public let life: Duration
     }
 
-    /// A session as it is reported.
+    /// A session as reported.
     public struct SessionState: Sendable {
         public let uid: UInt32
         public let isOpen: Bool
@@ -38,13 +38,13 @@ public final class ConsoleServer: Sendable {
 
     /// - Parameters:
     ///   - port: on 127.0.0.1; 0 for any.
-    ///   - idle: how long a session lasts that nobody uses.
+    ///   - idle: how long an unused session lasts.
     public init(port: UInt16, idle: Duration) {
         self.port = port
         self.idle = idle
     }
 
-    /// Offers a session to a user, and listens if nobody had one.
+    /// Offers a session to a user, and listens if no user had one.
     ///
     /// - Parameters:
     ///   - peer: whose rights it gets.

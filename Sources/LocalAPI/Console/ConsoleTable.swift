@@ -2,7 +2,7 @@ import Groundwork
 
 /// The sessions of the console page: who was offered one, who has opened it, and until when it counts.
 ///
-/// Knows no socket and no clock. A token is offered to one user, opens one session, and is then worth nothing.
+/// Knows no socket and no clock. A token is offered to one user, opens one session, and then expires.
 struct ConsoleTable {
     /// The most sessions of all users together, and of one user. A further one of the same user ends the one that
     /// this user has not used for longest.
@@ -38,7 +38,7 @@ struct ConsoleTable {
         }
     }
 
-    /// How long a session lasts that nobody uses.
+    /// How long an unused session lasts.
     let idle: Duration
     private(set) var sessions: [Session] = []
     private var next = 1

@@ -12,7 +12,7 @@ public final class RelayBody: Sendable {
     private struct State {
         var waiting: [UInt8] = []
         var isComplete = false
-        /// The program is gone, or nobody reads.
+        /// The program is gone, or the reader is.
         var isGone = false
         /// How much has arrived, in bytes.
         var received = 0
@@ -53,7 +53,7 @@ public final class RelayBody: Sendable {
 
     enum Offer {
         case taken
-        /// Nobody reads it any more.
+        /// It is not read any more.
         case discarded
         /// There is no room at present.
         case full
@@ -76,7 +76,7 @@ public final class RelayBody: Sendable {
     /// How much has arrived of a body that is still wanted, in bytes; `nil` once it is complete.
     var received: Int? { state.read { $0.isComplete || $0.isGone ? nil : $0.received } }
 
-    /// Nobody reads any more: what is waiting and what still comes is discarded.
+    /// It is not read any more: what is waiting and what still comes is discarded.
     public func abandon() {
         state.change { state in
             state.isGone = true

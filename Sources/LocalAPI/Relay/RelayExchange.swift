@@ -63,7 +63,7 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
             return isSuspended || queueAnswer()
         }
         start()
-        // Also while there is an answer: libmicrohttpd sends it after the body, of which some may still be wanted.
+        // Also while there is an answer: libmicrohttpd sends it after the body, and more of that may still be wanted.
         while true {
             switch body.offer(piece) {
             case .taken:
@@ -101,7 +101,7 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
             return true
         } catch {
             var answer = LocalResponse.error(error)
-            // Nobody may take the body, which is not read, for another request.
+            // The body, which is not read, must not be taken for another request.
             if length != 0 { answer.headers.set("Connection", "close") }
             return queue(.whole(answer))
         }

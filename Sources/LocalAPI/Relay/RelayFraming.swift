@@ -11,7 +11,7 @@ enum RelayFraming {
             guard HTTPHeaders.isToken(field.name),
                 field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else {
-                throw .badTarget(reason: "comes with a header field that is not one")
+                throw .badTarget(reason: "has a header field that is not valid")
             }
         }
         guard headers.haveOneBodyLength else { throw .badBody(reason: "must state its length in exactly one way") }

@@ -34,7 +34,7 @@ extension Schema {
         }
         if let choices = schema["enum"]?.array, !choices.contains(value) {
             let names = choices.compactMap(\.string).joined(separator: ", ")
-            throw Misfit(place: place, fault: "is none of \(names)")
+            throw Misfit(place: place, fault: "is not one of \(names)")
         }
         if let range = schema.range("minimum", "maximum"), let number = value.integer, !range.contains(number) {
             throw Misfit(place: place, fault: "is not from \(range.lowerBound) to \(range.upperBound)")
@@ -58,7 +58,7 @@ extension Schema {
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             guard let member = known[name] ?? schema["additionalProperties"] else { continue }
             guard member != false else {
-                let list = known.isEmpty ? "no member is taken" : known.keys.sorted().joined(separator: ", ")
+                let list = known.isEmpty ? "no member is allowed" : known.keys.sorted().joined(separator: ", ")
                 throw Misfit(
                     place: prefix + DisplayText.clean(name).prefix(64),
                     fault: "is unknown; \(known.isEmpty ? list : "known are \(list)")")
@@ -93,7 +93,7 @@ extension Schema {
         throw Misfit(
             place: place,
             fault: (count == 0 ? "is empty" : "has \(count)")
-                + "; it has to have at \(word) \(limit) \(unit)\(limit == 1 ? "" : "s")")
+                + "; it must have at \(word) \(limit) \(unit)\(limit == 1 ? "" : "s")")
     }
 
     private static func words(_ type: JSON) -> String {

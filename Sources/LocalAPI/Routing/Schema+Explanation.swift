@@ -4,10 +4,10 @@ extension Schema {
     /// The explanation of an error, as members of an object: in an answer, an event or a part of the status.
     public static let explanation: [String: Schema] = [
         "code": .string("stable, for programs: room.what-happened"), "kind": kindOfError,
-        "message": .string("what happened, for people"),
+        "message": .string("what happened, human-readable"),
         "remedy": .string("what to do about it, if anything can be done"),
         "cause": .string("the code of the error that led to this one"), "gateway": gatewayNumbers,
-        "status": .string("what the public clients of M-Pin call it, such as INCORRECT_PIN; only of M-Pin's errors"),
+        "status": .string("name in the public clients of M-Pin, such as INCORRECT_PIN; only for M-Pin's errors"),
         "browserAnswer": browserAnswer,
     ]
 
@@ -17,13 +17,13 @@ extension Schema {
     private static let kindOfError = named(
         "ErrorKind",
         .string(
-            "What sort of error it is; the HTTP status and the exit status of the command follow from it",
+            "The kind of error; it determines the HTTP status and the exit status of the command",
             choices: ExplanationKind.allCases.map(\.rawValue)))
 
     private static let browserAnswer = named(
         "BrowserAnswerFault",
         .string(
-            "Why the address that a browser was led to does not complete a login, which still waits for its own",
+            "Why the browser's final address does not complete the login, which is still waiting",
             choices: BrowserAnswerFault.allCases.map(\.rawValue)))
 
     private static let gatewayNumbers = named(

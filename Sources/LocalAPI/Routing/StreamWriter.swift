@@ -19,8 +19,8 @@ public struct StreamWriter: Sendable {
         self.add = add
     }
 
-    /// Writes whole events, which are in ``form``, if the reader is not behind. Does not suspend, so that whoever has
-    /// something new can write it on any thread; never beside a ``send(_:)-([UInt8])`` that waits.
+    /// Writes whole events, which are in ``form``, if the reader is not behind. Does not suspend, so that a caller that
+    /// has something new can write it on any thread; never beside a ``send(_:)-([UInt8])`` that waits.
     ///
     /// - Parameter make: called if they are to be written.
     /// - Returns: `false` when the reader is behind or gone.

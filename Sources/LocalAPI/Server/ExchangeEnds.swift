@@ -9,7 +9,7 @@ struct ExchangeEnds {
     private(set) var connectionIsDone = false
     private(set) var isStopping = false
 
-    /// Whether somebody still works for a program that is still there.
+    /// Whether work is still done for a program that is still there.
     var areOpen: Bool { !handlerIsDone && !connectionIsDone }
 
     /// Called before the connection can complete: on libmicrohttpd's thread, in a callback.

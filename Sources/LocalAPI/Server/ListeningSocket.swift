@@ -106,7 +106,7 @@ struct ListeningSocket: ~Copyable {
         } catch {
             switch error {
             case .held(let process):
-                throw .cannotListen(path: path, reason: "process \(process) begins to listen there and does not end")
+                throw .cannotListen(path: path, reason: "process \(process) is about to listen there and does not end")
             case .impossible(let code): throw .cannotListen(path: path, reason: code.description)
             }
         }

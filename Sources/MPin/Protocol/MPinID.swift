@@ -1,7 +1,7 @@
 import Cryptography
 import Groundwork
 
-/// The identity that a relying-party service issued: a small JSON text, of which the exact bytes count (MPIN 1, 5.5).
+/// The identity that a relying-party service issued: a small JSON text, whose exact bytes count (MPIN 1, 5.5).
 ///
 /// Hashes are made of the bytes as they came. The JSON is read for the user's name only, and never written again.
 public struct MPinID: Sendable, Hashable {
@@ -23,7 +23,7 @@ public struct MPinID: Sendable, Hashable {
         self.init(bytes: bytes)
     }
 
-    /// As it is written in requests and on disk.
+    /// As written in requests and on disk.
     public var hex: String { Hex.encode(bytes) }
 
     /// The identity hash h, 32 bytes; in hexadecimal it is `hash_mpin_id` and `storageId` of the D-TA requests.

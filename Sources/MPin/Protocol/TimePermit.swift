@@ -12,7 +12,8 @@ public struct TimePermit: Sendable {
     }
 }
 
-/// The second trust authority's share of a day's permit, which may be kept on disk as it is of no use alone (MPIN 5.7).
+/// The second trust authority's share of a day's permit, which may be kept on disk because it is of no use alone (MPIN
+/// 5.7).
 public struct TimePermitShare: Sendable, Equatable {
     public let date: MPinDate
     /// `nil` for one that was part of a login that failed: it may have been the fault, and not the PIN.

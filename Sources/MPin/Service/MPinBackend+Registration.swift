@@ -10,7 +10,7 @@ extension MPinBackend {
     /// - Parameters:
     ///   - user: of ``makeUser(_:deviceName:)``.
     ///   - activateCode: with which the back end need not verify the user otherwise.
-    ///   - userData: handed on to whoever verifies the user.
+    ///   - userData: handed on for verifying the user.
     /// - Returns: the user, who is verified now or is yet to be.
     /// - Throws: ``MPinError``; the user is then not registered, and nothing is stored.
     public func startRegistration(

@@ -117,7 +117,7 @@ public actor MPinBackend {
     /// - Throws: ``MPinError/stepMissing(step:)`` before ``open()``
     @discardableResult
     func requireOpen() throws(MPinError) -> [String: HeldUser] {
-        guard let held else { throw .stepMissing(step: "reading what is stored of the account") }
+        guard let held else { throw .stepMissing(step: "reading the stored data of the account") }
         return held
     }
 

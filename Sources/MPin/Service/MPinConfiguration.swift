@@ -8,7 +8,7 @@ public struct MPinConfiguration: Sendable, Equatable {
     public private(set) var url: String
     /// The first part of the path of the relying party service.
     public var prefix = "rps"
-    /// Sent with every request, whoever gets it.
+    /// Sent with every request, to every server.
     public var headers: HTTPHeaders = [:]
     /// Sent with every request as `X-MIRACL-Client-ID`.
     public var clientID: String?

@@ -28,7 +28,7 @@ extension MPinError: Explained {
                     remedy: "use digits, or letters without accents")
             )
         case .inputInvalid(let reason):
-            (.flowError, Explanation("mpin.input-invalid", .invalidInput, "that cannot be used: \(reason)"))
+            (.flowError, Explanation("mpin.input-invalid", .invalidInput, "this value cannot be used: \(reason)"))
         case .configurationInvalid(let reason):
             (
                 .flowError,
@@ -61,8 +61,8 @@ extension MPinError: Explained {
             (
                 .flowError,
                 Explanation(
-                    "mpin.user-exists", .conflict, "\(user) is known at this M-Pin back end already",
-                    remedy: "go on with the registration, or delete the user first")
+                    "mpin.user-exists", .conflict, "\(user) is already known at this M-Pin back end",
+                    remedy: "continue the registration, or delete the user first")
             )
         case .wrongState(let user, let state):
             (
@@ -72,19 +72,21 @@ extension MPinError: Explained {
                     remedy: Self.next(after: state))
             )
         case .stepMissing(let step):
-            (.flowError, Explanation("mpin.step-missing", .conflict, "\(step) has to come first"))
+            (.flowError, Explanation("mpin.step-missing", .conflict, "\(step) must come first"))
         case .recordInvalid(let account):
             (
                 .storageError,
                 Explanation(
-                    "mpin.record-invalid", .damaged, "what is stored of the M-Pin account \(account) cannot be read",
-                    remedy: "nothing of it was changed; to make it again: latchkey accounts remove --force \(account)")
+                    "mpin.record-invalid", .damaged, "the stored data of the M-Pin account \(account) cannot be read",
+                    remedy:
+                        "they were not changed; before you make it again: latchkey accounts remove --force \(account)"
+                )
             )
         case .storage(let error):
             (
                 .storageError,
                 Explanation(
-                    "mpin.storage", error.kind, "cannot read or write what belongs to M-Pin: \(error.message)",
+                    "mpin.storage", error.kind, "cannot read or write the data of M-Pin: \(error.message)",
                     remedy: error.remedy)
             )
         case .tokenMissing(let user):
@@ -134,7 +136,7 @@ extension MPinError: Explained {
                 .cryptoError,
                 Explanation(
                     "mpin.point-invalid", .invalidAnswer,
-                    "the answer of \(place) has a point that is not on the curve, or is of no use there",
+                    "the answer of \(place) has a point that is not on the curve, or cannot be used there",
                     remedy: "nothing was computed with it; report it to the back end's administrator")
             )
         case .identityMismatch(let place):
@@ -176,14 +178,14 @@ extension MPinError: Explained {
                 .identityNotVerified,
                 Explanation(
                     "mpin.identity-not-verified", .notAdmitted,
-                    "\(place) has not verified this user, or the registration has ended (status \(status))",
+                    "\(place) has not verified this user, or the registration has expired (status \(status))",
                     remedy: "follow the message that the back end sent, and confirm again; or restart the registration")
             )
         case .requestExpired(let place, let status):
             (
                 .requestExpired,
                 Explanation(
-                    "mpin.request-expired", .temporary, "it took too long for \(place) (status \(status))",
+                    "mpin.request-expired", .temporary, "the request took too long for \(place) (status \(status))",
                     remedy: "try again; if it persists, check this board's clock")
             )
         case .revoked(let place, let status):
@@ -214,7 +216,7 @@ extension MPinError: Explained {
                 .incorrectAccessNumber,
                 Explanation(
                     "mpin.access-number-unknown", .refused,
-                    "the access number is unknown or has ended (\(place), status \(status))",
+                    "the access number is unknown or has expired (\(place), status \(status))",
                     remedy: "use the number that the browser shows now")
             )
         case .clientSecretExpired(let place, let status):
@@ -222,7 +224,7 @@ extension MPinError: Explained {
                 .clientSecretExpired,
                 Explanation(
                     "mpin.client-secret-expired", .unconfigured,
-                    "what this user was registered with has ended (\(place), status \(status))",
+                    "this user's registration has expired (\(place), status \(status))",
                     remedy: "delete the user, and register again")
             )
         }

@@ -6,7 +6,7 @@ public import Vault
 /// A `place` is the address of an endpoint, without query and without the user's identity.
 public enum MPinError: Error, Equatable {
     // What was given
-    /// The PIN is empty: whoever was asked did not enter one.
+    /// The PIN is empty: the user did not enter one.
     case pinInputCanceled
     /// The PIN has a character other than printable ASCII.
     case pinNotPrintable

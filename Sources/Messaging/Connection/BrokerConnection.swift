@@ -61,7 +61,7 @@ final class BrokerConnection: Sendable {
     }
 
     func takeCommands() -> [ConnectionCommand] {
-        // Most of the time there are none, and a change would have to look at whoever waits for news.
+        // Most of the time there are none, and a change would have to look at what waits for news.
         guard state.read({ !$0.commands.isEmpty }) else { return [] }
         return state.change { state in
             defer { state.commands = [] }

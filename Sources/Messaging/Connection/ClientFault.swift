@@ -6,7 +6,7 @@ import Glibc
 struct ClientFault {
     private let status: Int32
     private let code: Int32
-    /// Whether messages of QoS 2 are the cause, of which the library says something else.
+    /// Whether messages of QoS 2 are the cause, which the library reports as something else.
     var isOfUnreleased = false
 
     /// - Parameters:

@@ -58,7 +58,7 @@ final class GatedReads {
         }
     }
 
-    /// Takes what the library writes, unless there may be no room for it later: then it is written as it is.
+    /// Takes what the library writes, unless there may be no room for it later: then it is written unchanged.
     private func collect(_ bytes: UnsafeRawBufferPointer) -> Int32 {
         if collected.count + bytes.count > Self.mostCollected, !collected.isEmpty {
             // Beneath: the hook is active, and would have it collected again.

@@ -6,7 +6,7 @@
 /// discarded. Messages that are withheld the library does not see at all: nothing acknowledges them.
 ///
 /// The library keeps each message of QoS 2 until the broker releases it (MQTT 3.1.1 section 4.3.3), and has no limit for
-/// them. With more of them than any broker has on the way, the connection is refused, as it is when one's identifier is
+/// them. With more of them than any broker has on the way, the connection is refused, as when one's identifier is
 /// used again before it was released.
 struct PacketGate {
     /// Reads from the connection: how many bytes; 0 at its end, negative if there are none now or it failed.
@@ -19,7 +19,7 @@ struct PacketGate {
     /// The most that the length of a packet can say (MQTT 3.1.1 section 2.2.3).
     private static let most = (1 << 28) - 1
     private static let pieceBytes = 16_384
-    /// The most messages of QoS 2 that are not released: brokers send 10 to 100 unless told otherwise, of which
+    /// The most messages of QoS 2 that are not released: brokers send 10 to 100 unless configured otherwise.
     /// ``mostUnreleasedBytes`` has room for 31 of the largest.
     static let mostUnreleased = 1000
     /// What they may take, with ``messageBytes`` for each.

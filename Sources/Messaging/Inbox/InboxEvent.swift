@@ -27,14 +27,14 @@ extension InboxEvent: ReportedEvent {
         "inbox.dropped": "an inbox is full, or its messages too old: the oldest are dropped, and counted in the status",
         "inbox.kept-again": "messages for inboxes can be kept again, and are fetched from the broker",
         "inbox.not-kept": "messages for inboxes cannot be written, and stay at the broker until they can",
-        "inbox.former-identity": "messages were dropped that were kept for an identity which this board gave up",
+        "inbox.former-identity": "messages for an identity that this board no longer has were dropped",
         "inbox.set-aside":
             "the file of the inboxes was damaged and is kept; there is a new one; of earlier ones the newest three stay",
     ]
 
     public static var details: [String: Schema] {
         [
-            "inbox": .string("its name"), "count": .integer("messages"), "total": .integer("messages dropped ever"),
+            "inbox": .string("its name"), "count": .integer("messages"), "total": .integer("messages dropped so far"),
             "reason": .string("why they were dropped", choices: DropReason.allCases.map(\.rawValue)),
         ]
     }

@@ -142,7 +142,7 @@ final class InboxFile {
         return id
     }
 
-    /// The oldest messages after `id`, of which the first may be larger than `bytes`.
+    /// The oldest messages after `id`; the first may be larger than `bytes`.
     func page(of inbox: String, after id: Int64, limit: Int, bytes: Int) throws(StorageError) -> [KeptMessage] {
         let statement = try database.prepare(
             """

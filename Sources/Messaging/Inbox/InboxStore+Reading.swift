@@ -15,7 +15,7 @@ extension InboxStore {
             .sorted { $0.name < $1.name }
     }
 
-    /// The oldest messages after `id`, of which the first may be larger than `bytes`.
+    /// The oldest messages after `id`; the first may be larger than `bytes`.
     ///
     /// - Throws: ``MessagingError``: `noSuchInbox`, `inboxUnusable`
     public func page(
@@ -33,7 +33,8 @@ extension InboxStore {
     ///   - alone: whether to keep those before it.
     /// - Returns: how many were removed.
     /// - Throws: ``MessagingError``: `noSuchInbox`, `inboxUnusable`; `messageNotThere` for a number that no message of
-    ///   any inbox has had yet, or beyond all that this one is known to have had: nobody can have read all up to there.
+    ///   any inbox has had yet, or beyond all that this one is known to have had: no program can have read all up to
+    ///   there.
     @discardableResult
     public func acknowledge(_ id: Int64, alone: Bool = false, of name: String) throws(MessagingError) -> Int {
         try check(name)

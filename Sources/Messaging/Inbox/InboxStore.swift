@@ -132,7 +132,7 @@ public final actor InboxStore {
         return file
     }
 
-    /// Reports what happened, while this is being opened to whoever opens it.
+    /// Reports what happened, while this is being opened to its opener.
     func note(_ news: InboxEvent) {
         if isOpening { newsOfOpening.append(news) } else { events.send(news) }
     }

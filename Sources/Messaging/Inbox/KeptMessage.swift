@@ -16,7 +16,7 @@ public struct InboxStatus: Sendable, Equatable {
     public var filter: TopicFilter?
     /// Whether it was added while the agent ran, and is not in the settings.
     public var isAdded = false
-    /// Messages that nobody has acknowledged; without ``dead``.
+    /// Unacknowledged messages; without ``dead``.
     public var unread = 0
     /// Messages that an action has given up.
     public var dead = 0

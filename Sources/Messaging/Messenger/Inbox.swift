@@ -80,7 +80,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Those of them that somebody asked for.
+    /// Those of them that were asked for.
     var requestedFilters: [TopicFilter: QoS] {
         let standing = standing?.filters ?? [:]
         return state.withLock { state in
@@ -165,7 +165,7 @@ final class Inbox: Sendable {
         events.send(.tooLarge(topic: topic, bytes: bytes, limit: payloadLimit))
     }
 
-    /// Reports messages in envelopes that somebody reads, and what the broker reports to whomever.
+    /// Reports messages in envelopes that a program reads, and what the broker reports to any client.
     private func report(_ messages: [IncomingMessage], _ claims: [Bool]) {
         var events: [MessageEvent] = []
         var more = 0

@@ -52,7 +52,7 @@ public struct MessageSummary: Sendable, Equatable {
         bytes = envelope.payload.count
     }
 
-    fileprivate var sender: String { "\(senderID.map(DisplayText.clean) ?? "somebody") (\(senderType))" }
+    fileprivate var sender: String { "\(senderID.map(DisplayText.clean) ?? "an unnamed sender") (\(senderType))" }
 
     fileprivate var fields: [String: JSON] {
         var fields: [String: JSON] = [
@@ -71,15 +71,15 @@ extension MessageEvent: ReportedEvent {
         "message.received": "a message in an envelope arrived for a subscription",
         "message.sent": "a message in an envelope was accepted: the broker or the disk has it",
         "message.too-large":
-            "a message arrived that is larger than the agent takes; it was dropped, and the broker does not send it again",
+            "a message larger than the agent accepts was dropped; the broker does not send it again",
     ]
 
     public static var details: [String: Schema] {
         [
             "topic": .string("the whole topic"), "senderID": .string("the sender's own claim"),
             "senderType": .string("the sender's own claim"), "contentType": .string("a MIME type"),
-            "bytes": .integer("length of the content"), "limitBytes": .integer("the longest that is taken"),
-            "more": .integer("messages that came with it"),
+            "bytes": .integer("length of the content"), "limitBytes": .integer("maximum length"),
+            "more": .integer("further messages that it includes"),
         ]
     }
 
@@ -96,13 +96,13 @@ extension MessageEvent: ReportedEvent {
             return EventReport(
                 "message.sent", .routine, "a message of \(message.sender) to \(message.topic) was accepted",
                 message.fields)
-        // Not trouble: whoever sent it has got the error.
+        // Not trouble: its sender got the error.
         case .notSent(let message, let error):
             return EventReport("message.not-sent", error: error, as: .notable, message.fields)
         case .tooLarge(let topic, let bytes, let limit):
             return EventReport(
                 "message.too-large", .trouble,
-                "a message of \(bytes) bytes to \(topic) was dropped: at most \(limit) are taken",
+                "a message of \(bytes) bytes to \(topic) was dropped: at most \(limit) are accepted",
                 [
                     "topic": .string(topic), "bytes": .integer(Int64(bytes)), "limitBytes": .integer(Int64(limit)),
                     "remedy": .string(

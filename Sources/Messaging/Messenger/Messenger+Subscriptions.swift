@@ -46,7 +46,7 @@ extension Messenger {
         guard granted else { throw .subscriptionRefused(inbox.filter) }
     }
 
-    /// Unsubscribes from what an inbox was removed for, unless somebody else wants it.
+    /// Unsubscribes from what an inbox was removed for, unless another reader wants it.
     public func end(_ inbox: InboxPolicy) { release(inbox.filter) }
 
     /// Returns when there is a connection, or the first attempt has failed.
@@ -73,7 +73,7 @@ extension Messenger {
         connection?.send(.unsubscribe(filter))
     }
 
-    /// Ends the agent's own subscription to the broker's reports before a wider filter brings them: nobody gets one
+    /// Ends the agent's own subscription to the broker's reports before a wider filter brings them: no reader gets one
     /// twice.
     private func leaveReports(to filter: TopicFilter) {
         guard inbox.isWider(filter), let own = inbox.reportFilter, inbox.filters[own] == nil else { return }
@@ -102,7 +102,7 @@ extension Messenger {
         if !sessionPresent { established = [] }
         // A process that was killed may have left this in the session.
         if sessionPresent, let own = inbox.reportFilter, wanted[own] == nil { established.insert(own) }
-        // Nobody knows whether the broker has ended those that a former connection asked it to.
+        // It is unknown whether the broker has ended those that a former connection asked it to.
         let unsure = ending
         ending = established.filter { wanted[$0] == nil }
         for filter in ending { connection.send(.unsubscribe(filter)) }
@@ -124,7 +124,7 @@ extension Messenger {
             // The subscription may have ended before the answer arrived.
             release(filter)
         } else if inbox.requestedFilters[filter] != nil {
-            // Nobody misses reports of errors that this broker does not make.
+            // No reader misses reports of errors that this broker does not make.
             events.send(.subscriptionRefused(filter))
         }
         for waiting in awaitedAnswers.removeValue(forKey: filter) ?? [] {

@@ -250,7 +250,7 @@ public final actor Messenger {
 
     /// After a cancellation.
     private func end(_ connection: BrokerConnection) async -> ConnectionEnding {
-        // The broker would keep messages for subscriptions that nobody continues.
+        // The broker would keep messages for subscriptions that are not continued.
         let continued = inbox.requestedFilters
         for filter in established where continued[filter] == nil { connection.send(.unsubscribe(filter)) }
         connection.send(.close(announcing: true))

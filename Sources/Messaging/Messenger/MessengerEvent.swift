@@ -21,15 +21,16 @@ extension MessengerEvent: ReportedEvent {
         "broker.connected": "the broker has accepted the connection; what waits is sent",
         "broker.disconnected": "the agent ended the connection to the broker",
         "broker.failed": "the connection to the broker was lost or could not be made; it is tried again",
-        "broker.refused": "the broker did not accept the access token; a new one is taken",
+        "broker.refused": "the broker did not accept the access token; a new one is requested",
         "broker.subscription-refused": "the broker does not let this device read these topics",
     ]
 
     public static var details: [String: Schema] {
         [
-            "broker": .string("host:port"), "attempt": .integer("since the last connection, from 1"),
+            "broker": .string("host:port"),
+            "attempt": .integer("number of the attempt since the last connection, from 1"),
             "sessionPresent": .boolean("whether the broker kept the session"),
-            "filter": .string("of a refused subscription"),
+            "filter": .string("filter of a refused subscription"),
         ]
     }
 

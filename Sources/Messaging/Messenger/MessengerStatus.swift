@@ -13,7 +13,7 @@ public struct MessengerStatus: Sendable {
     }
 
     public var state: State
-    /// Since when ``state`` is as it is.
+    /// Since when ``state`` is unchanged.
     public var since: Date
     public var broker: BrokerAddress
     /// Attempts since the last connection, including the present one.

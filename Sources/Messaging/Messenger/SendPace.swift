@@ -9,7 +9,7 @@
 /// A message is blamed only for connections on which the broker acknowledged something else before
 /// (``ConnectionLoss/isProven``): a failing broker or a dead line must not turn good messages into dead letters.
 ///
-/// A user of whose messages one was given up gets no more such tries until the limit is reached again: nobody else
+/// A user of whose messages one was given up gets no more such tries until the limit is reached again: no other user
 /// waits for as many connections as one program has messages that the broker does not take.
 struct SendPace: Equatable {
     /// A message that was alone in flight when connections ended.

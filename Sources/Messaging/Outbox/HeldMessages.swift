@@ -8,7 +8,7 @@ struct HeldMessages {
         let numbers: ClosedRange<Int64>
         /// When they have to be on the disk.
         var due: SuspendingClock.Instant
-        /// `nil` if nobody waits.
+        /// `nil` if no caller waits.
         let answer: Outbox.Answer?
         fileprivate var left: Int
 
@@ -78,7 +78,7 @@ struct HeldMessages {
         return groups
     }
 
-    /// After a write failed: removes the messages that somebody waits for, and grants the others until `later`.
+    /// After a write failed: removes the messages that a caller waits for, and grants the others until `later`.
     ///
     /// - Parameter forget: called for each message that is removed.
     /// - Returns: the groups that were removed.

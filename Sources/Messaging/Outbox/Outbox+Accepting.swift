@@ -23,8 +23,8 @@ extension Outbox {
 
     /// Accepts messages, all or none: holds them in memory, or has them written.
     ///
-    /// - Parameter answer: resumed when they are safe, or refused; `nil` for readings that nobody waits for. Those that
-    ///   have no room count as dropped.
+    /// - Parameter answer: resumed when they are safe, or refused; `nil` for readings that no caller waits for. Those
+    ///   that have no room count as dropped.
     public func offer(_ messages: [OutgoingMessage], answering answer: Answer? = nil) {
         if let refusal = refusal(of: messages) {
             answer?(.failure(refusal))
@@ -109,7 +109,7 @@ extension Outbox {
         if ledger.accepted > before.accepted { wakeSender() }
     }
 
-    /// After a write failed: what somebody waits for is not accepted, although it may have been sent.
+    /// After a write failed: what a caller waits for is not accepted, although it may have been sent.
     private func withdraw(because error: MessagingError) {
         let later = SuspendingClock.now + max(policy.flush, .seconds(1))
         let groups = held.withdraw(postponingOthersUntil: later) { message in
@@ -120,7 +120,7 @@ extension Outbox {
         for group in groups { group.answer?(.failure(error)) }
     }
 
-    /// Refuses what the broker has not confirmed, where nobody else keeps it (``Durability/broker``).
+    /// Refuses what the broker has not confirmed, where nothing else keeps it (``Durability/broker``).
     public func refuseHeld(because error: MessagingError) {
         if keepsNothing { withdraw(because: error) }
     }

@@ -8,7 +8,7 @@ extension Outbox {
         let newest: Int64
     }
 
-    /// The broker has hung up on a message of this owner: whoever else has messages here need not wait for what comes of
+    /// The broker has hung up on a message of this owner: other owners of messages here need not wait for what comes of
     /// it. Those of one owner stay in their order.
     func letOthersGoFirst(_ share: OutboxShare) { deferral = Deferral(share: share, newest: ledger.accepted) }
 

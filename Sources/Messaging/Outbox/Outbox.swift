@@ -8,8 +8,8 @@ import Storage
 /// While there is a connection, a message is held in memory (``HeldMessages``) and sent. If the broker acknowledges it
 /// within ``OutboxPolicy/spill``, it is never written. When the time is over, the connection ends or the outbox is
 /// closed, all that is held is written in one transaction. Without a connection ``accept(_:)`` writes at once;
-/// publishers that call at the same time share one sync. Readings that nobody waits for (``offer(_:answering:)``) are
-/// written in groups (``OutboxPolicy/flush``).
+/// publishers that call at the same time share one sync. Readings that no caller waits for (``offer(_:answering:)``)
+/// are written in groups (``OutboxPolicy/flush``).
 ///
 /// The numbers in memory are above all on the disk, so that messages are sent in the order of their numbers. A written
 /// message is removed when the broker acknowledges it. The removal is written with the next messages or within two
@@ -32,7 +32,7 @@ public final actor Outbox {
 
     struct Request {
         let messages: [OutgoingMessage]
-        /// `nil` if nobody waits.
+        /// `nil` if no caller waits.
         let answer: Answer?
     }
 

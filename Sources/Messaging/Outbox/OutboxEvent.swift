@@ -28,17 +28,17 @@ public enum OutboxEvent: Sendable, Equatable {
 
 extension OutboxEvent: ReportedEvent {
     public static let meanings = [
-        "outbox.dead-letter": "a message is no longer sent, as the broker ended the connection on it",
+        "outbox.dead-letter": "a message is no longer sent, because the broker ended the connection on it",
         "outbox.dropped": "messages that waited were dropped; the event says how many, and why",
-        "outbox.set-aside": "the outbox was damaged; what could be read of it was taken over, and the file is kept",
+        "outbox.set-aside": "the outbox was damaged; its readable messages were recovered, and the file is kept",
     ]
 
     public static var details: [String: Schema] {
         [
             "count": .integer("messages"),
             "reason": .string("why they were dropped", choices: DropReason.allCases.map(\.rawValue)),
-            "total": .integer("messages dropped ever"), "id": .integer("of a dead letter"),
-            "topic": .string("of a dead letter"), "bytes": .integer("length of a dead letter's payload"),
+            "total": .integer("messages dropped so far"), "id": .integer("number of a dead letter"),
+            "topic": .string("topic of a dead letter"), "bytes": .integer("length of a dead letter's payload"),
         ]
     }
 

@@ -47,7 +47,7 @@ final class OutboxFile: OutboxStore {
             path: database.path, mark: mark, segmentBytes: min(max(policy.limitBytes / 64, 4096), 1 << 20))
     }
 
-    /// - Returns: what each frame of the segments begins with, and where segments that are nobody's were moved to.
+    /// - Returns: what each frame of the segments begins with, and where segments of no known outbox were moved to.
     private static func findMark(in database: Database) throws(StorageError) -> (mark: UInt64, setAside: String?) {
         if let known = try OutboxDatabase.mark(in: database) { return (known, nil) }
         // If the database was lost, what is in the segments was not.

@@ -16,9 +16,10 @@ public struct OutboxPolicy: Sendable, Equatable {
     /// How long the broker may take to acknowledge a message before it is written to the disk; zero writes each at
     /// once.
     public var spill = Duration.milliseconds(250)
-    /// How long readings that nobody waits for may stay in memory while there is no broker; zero writes each at once.
+    /// How long readings that no caller waits for may stay in memory while there is no broker; zero writes each at
+    /// once.
     public var flush = Duration.seconds(5)
-    /// How long the broker may take to confirm a message that nobody else keeps (``Durability/broker``).
+    /// How long the broker may take to confirm a message that nothing else keeps (``Durability/broker``).
     public var confirmation = Duration.seconds(15)
 
     /// The most bytes in memory that wait for the broker: what may be on the way to it at once.
@@ -88,7 +89,7 @@ public struct OutboxStatus: Sendable, Equatable {
     public var depth: Int
     /// Bytes that count against ``OutboxPolicy/limitBytes``.
     public var bytes: Int
-    /// Waiting messages that are in memory only: a power cut loses those that nobody waits for.
+    /// Waiting messages that are in memory only: a power cut loses those that no caller waits for.
     public var unwritten = 0
     /// When the oldest waiting message was accepted.
     public var oldest: Date?

@@ -11,7 +11,7 @@ extension Envelope {
     /// Reads the envelopes of either reference client: base 64 on one line or several, any `ContentEncoding`, and
     /// their defaults for absent fields.
     ///
-    /// - Returns: `nil` if it is not an envelope, so that the payload is delivered as it is: it is not a JSON object,
+    /// - Returns: `nil` if it is not an envelope, so that the payload is delivered unchanged: it is not a JSON object,
     ///   lacks a `Payload` in base 64, or has neither `SentTime` nor another member that tells it from a reading.
     public init?(decoding bytes: [UInt8]) {
         guard Self.looksLikeEnvelope(bytes), let json = try? JSON(parsing: bytes, limit: Self.limit),

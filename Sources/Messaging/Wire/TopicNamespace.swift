@@ -15,7 +15,7 @@ public struct TopicNamespace: Sendable, Hashable {
     public private(set) var userID: String?
 
     /// - Parameters:
-    ///   - prefix: `server.prefix` as it is in the configuration; slashes around it are ignored.
+    ///   - prefix: `server.prefix` as in the configuration; slashes around it are ignored.
     ///   - version: another first level, for brokers that cannot use the gateway's: RabbitMQ turns its dot into a
     ///     slash.
     ///   - deviceID: the device identifier; one level of a topic.

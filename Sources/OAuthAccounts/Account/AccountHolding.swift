@@ -7,7 +7,7 @@ import OAuth
 /// successor change places in one commit.
 struct AccountHolding: Sendable, Equatable {
     var tokens = TokenList()
-    /// `nil` if nobody is logged in, or the client asks for itself.
+    /// `nil` if no user is logged in, or the client asks for itself.
     var user: AccountUser?
     /// The newest refresh token that the server refused, until other tokens come.
     var refusal: RefreshRefusal?

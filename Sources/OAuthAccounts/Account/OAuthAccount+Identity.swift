@@ -14,8 +14,8 @@ extension OAuthAccount {
             guard nonce == nil else { throw OAuthAccountError.idTokenInvalid(reason: "there is none") }
             return nil
         }
-        // Without an issuer nothing of it could be checked, so nothing of it is used. One that nobody asked for does not
-        // end a login where there are no keys.
+        // Without an issuer nothing of it could be checked, so nothing of it is used. One that was not asked for does
+        // not end a login where there are no keys.
         guard let issuer = server.issuer, nonce != nil || server.isOpenID || server.endpoints[.keys] != nil else {
             return nil
         }

@@ -30,7 +30,7 @@ extension OAuthAccount {
             PasswordGrant(userName: userName, password: password, scope: scope ?? server.scope), userName: userName)
     }
 
-    /// Logs in with an assertion that somebody else made (RFC 7521): a JWT, or the XML of a SAML 2.0 assertion.
+    /// Logs in with an assertion that another program made (RFC 7521): a JWT, or the XML of a SAML 2.0 assertion.
     public func logIn(assertion: SecretBytes, scope: String? = nil) async throws -> AccountUser {
         try check(.jwtBearer, .saml2Bearer)
         let scope = scope ?? server.scope
@@ -78,7 +78,7 @@ extension OAuthAccount {
     ///
     /// - Parameter loopbackPort: where a program of this machine waits for the browser (RFC 8252 section 7.3). Used
     ///   where the redirect URI is on the loopback interface and has no port; not for the implicit grant, whose answer
-    ///   a browser sends to nobody.
+    ///   a browser never sends.
     /// - Returns: the address to open in a browser, and the one at which it ends.
     public func beginBrowser(
         scope: String? = nil, loopbackPort: UInt16? = nil
@@ -121,7 +121,7 @@ extension OAuthAccount {
 
     /// Logs in with the address at which the browser ended.
     ///
-    /// - Throws: ``OAuthAccountError``; an address of another login leaves this one as it is.
+    /// - Throws: ``OAuthAccountError``; an address of another login leaves this one unchanged.
     public func endBrowser(_ id: String, answer address: String) async throws -> AccountUser {
         guard let index = begun.firstIndex(where: { $0.id == id }) else { throw OAuthAccountError.noSuchLogIn }
         let logIn = begun[index]
@@ -239,7 +239,7 @@ extension RedirectFault {
         switch self {
         case .tooLong(let limit): "it is longer than \(limit) bytes"
         case .withoutQuery: "it has no answer of the server"
-        case .elsewhere: "the server leads browsers to another address"
+        case .elsewhere: "the server sends browsers to another address"
         case .unreadable: "its query cannot be read"
         case .withoutCode: "it has no code or token, or no state"
         case .ofAnotherLogIn: "it belongs to another login"

@@ -6,7 +6,7 @@ import OAuth
 import Synchronization
 
 /// Sends requests to servers, and none to an address before the time at which its server wants to be asked again (RFC
-/// 9110 section 10.2.3), whoever asks.
+/// 9110 section 10.2.3), for every server.
 struct ServerClient: Sendable {
     let http: HTTPClient
     let clock: @Sendable () -> Date

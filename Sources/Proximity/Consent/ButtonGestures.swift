@@ -10,7 +10,7 @@ public enum ButtonFault: String, Sendable {
         switch self {
         case .downWhenAsked: "it was pressed before it was asked"
         case .stuck: "it is stuck"
-        case .missing: "it is not there"
+        case .missing: "it is missing"
         }
     }
 }

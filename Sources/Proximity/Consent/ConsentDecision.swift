@@ -89,13 +89,13 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .granted(let source): "granted (\(source))"
         case .refused(let source): "refused (\(source))"
-        case .timedOut: "refused, as nobody answered in time"
-        case .tooMany: "refused, as too many requests came in a short time"
-        case .busy: "refused, as too many other requests wait"
-        case .replayed: "refused, as it was answered before or waits already"
-        case .ambiguous: "refused, as the button cannot tell which of several devices is meant"
-        case .withdrawn: "withdrawn, as the requester left"
-        case .sharingEnded(let source): "refused, as sharing was ended (\(source))"
+        case .timedOut: "refused, because the question was not answered in time"
+        case .tooMany: "refused, because too many requests came in a short time"
+        case .busy: "refused, because too many other requests wait"
+        case .replayed: "refused, because it was answered before or is already waiting"
+        case .ambiguous: "refused, because the button cannot choose between several devices"
+        case .withdrawn: "withdrawn, because the requester left"
+        case .sharingEnded(let source): "refused, because sharing was ended (\(source))"
         }
     }
 
@@ -109,7 +109,7 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
         case .ambiguous: .requestRefused(.ambiguous)
         case .refused(.policy): .nobodyToAsk
         case .refused(let source), .sharingEnded(let source): .userDeclined(by: source.description)
-        case .timedOut: .userDeclined(by: "nobody answered in time")
+        case .timedOut: .userDeclined(by: "the question was not answered in time")
         case .withdrawn: .userDeclined(by: "the requester left")
         }
     }

@@ -6,7 +6,7 @@ public enum PressOutcome: Sendable, Equatable {
     case refused
     /// It was pressed while it could mean a question of a device nearby as well.
     case ambiguous
-    /// Nobody pressed it in time, or the calling task was canceled.
+    /// It was not pressed in time, or the calling task was canceled.
     case notPressed
     /// Another one waits for a press already.
     case busy

@@ -8,8 +8,8 @@ import Prompts
 ///
 /// A button press does not say which device it means. So it grants only if a question has been the only one for a
 /// while: a person who sees one device asking, and presses, must not authorize another one that came first or took its
-/// place. Whoever waits for a press that proves that a person is there (``awaitPress(patience:onWait:)``) counts as a
-/// question, too.
+/// place. A caller that waits for a press to prove that a person is there (``awaitPress(patience:onWait:)``) counts as
+/// a question, too.
 public actor ConsentDesk {
     struct Waiting {
         let request: ConsentRequest
@@ -30,7 +30,7 @@ public actor ConsentDesk {
     private var rate: RequestRate
     var gestures: ButtonGestures
     private(set) var line: [Waiting] = []
-    /// Whoever waits for a press that proves that a person is at the board.
+    /// The caller that waits for a press to prove that a person is at the board.
     var presence: Presence?
     var lastPresence = 0
     private var askedUntil: Duration?
@@ -123,7 +123,7 @@ public actor ConsentDesk {
         events.send(.sharingEndRequested(by: source))
     }
 
-    /// Records that a grant is about to be carried out. Nobody may be let in before this returns.
+    /// Records that a grant is about to be carried out. No device may be let in before this returns.
     ///
     /// - Throws: ``ProximityError/consentNotRecorded(reason:)``
     public nonisolated func begin(_ answer: ConsentAnswer) async throws(ProximityError) {

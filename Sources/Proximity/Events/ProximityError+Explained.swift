@@ -16,7 +16,7 @@ extension ProximityError {
         case .notPermitted(let reason):
             said(
                 "not-permitted", .unavailable, "the system does not allow the use of Bluetooth: \(reason)",
-                remedy: "see `latchkey doctor` for what the service has to be allowed")
+                remedy: "see `latchkey doctor` for the permissions that the service needs")
         case .interrupted(let reason):
             said("interrupted", .temporary, "Bluetooth was interrupted: \(reason)", remedy: Self.status)
         case .invalidUUID(let text):
@@ -106,7 +106,7 @@ extension ProximityError {
                 "unexpected-user", .refused,
                 "\(name.map { "“\(DisplayText.clean($0))”" } ?? "a user without a name") let this device in, "
                     + "not the expected user",
-                remedy: "go nearer to the device that is meant, or log in by QR code: another device answered first")
+                remedy: "move closer to the intended device, or log in by QR code: another device answered first")
         case .loginInProgress:
             said(
                 "login-in-progress", .busy, "a proximity login is already in progress",
@@ -123,7 +123,7 @@ extension ProximityError {
         case .timedOut(let step): said("timed-out", .unreachable, "\(step) took too long", remedy: Self.again)
         case .textTooLongForQRCode(let bytes):
             said(
-                "text-too-long-for-qr-code", .tooLarge, "\(bytes) bytes are more than a QR code holds",
+                "text-too-long-for-qr-code", .tooLarge, "\(bytes) bytes do not fit into a QR code",
                 remedy: "log in over Bluetooth, or by password")
         case .qrCodeTooWide(let columns, let available):
             said(

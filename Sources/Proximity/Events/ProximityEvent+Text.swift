@@ -117,7 +117,7 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
                 ["address": .string(address)], state: .serviceDiscovered)
         case .characteristicFound(let address):
             Wording(
-                "characteristic-found", .routine, "\(address) takes requests", ["address": .string(address)],
+                "characteristic-found", .routine, "\(address) accepts requests", ["address": .string(address)],
                 state: .characteristicFound)
         case .requestWritten(let address, let pieces):
             Wording(

@@ -22,12 +22,12 @@ public enum RequestRefusal: String, Sendable, CaseIterable {
         case .notJSON: ("it is not a JSON object", .invalidInput, nil, 650_002)
         case .withoutURL: ("it has no usable provider_url", .invalidInput, nil, 650_006)
         case .foreignGateway: ("its URL is not one of this device's gateway", .invalidInput, nil, 650_104)
-        case .replayed: ("its session was answered before or waits already", .conflict, nil, 650_002)
+        case .replayed: ("its session was answered before or is already waiting", .conflict, nil, 650_002)
         case .tooMany: ("too many requests came in a short time", .tooMany, "try again in a minute", 650_002)
         case .busy: ("too many other requests wait", .tooMany, "try again in a minute", 650_101)
         case .ambiguous:
             (
-                "several devices asked, and the button cannot tell which of them is meant", .conflict,
+                "several devices asked, and the button cannot choose between them", .conflict,
                 "ask again one after the other, or answer each by its number: latchkey consent", 650_002
             )
         }

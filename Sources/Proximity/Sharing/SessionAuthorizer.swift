@@ -32,8 +32,8 @@ public struct SessionAuthorizer: Sendable {
         events.send(.sessionAuthorized(requester))
     }
 
-    /// Asks for consent, and lets the requester in after a grant. Nobody is asked without a user session, nor about a
-    /// URL that would do anything else.
+    /// Asks for consent, and lets the requester in after a grant. No question is asked without a user session, nor
+    /// about a URL that would do anything else.
     ///
     /// - Parameter ask: asks about a session, by its identifier, in the name of a user.
     /// - Returns: the decision; after a grant, the requester is let in.

@@ -16,7 +16,7 @@ public enum SharingEnd: String, Sendable {
     public var text: String {
         switch self {
         case .done: "one device was authorized"
-        case .expired: "the time is over"
+        case .expired: "the time is up"
         case .requested: "it was ended here"
         case .cancelled: "the agent stopped it"
         }
@@ -50,7 +50,7 @@ public enum HangUpReason: String, Sendable {
 
     public var text: String {
         switch self {
-        case .silent: "it said nothing"
+        case .silent: "it sent nothing"
         case .slow: "its request took too long"
         case .tooLong: "its request was too long"
         case .flooding: "it sent more than it may"

@@ -23,7 +23,7 @@ public struct SoftwareKeys: KeyStore {
         return StoredKey(reference: reference, key: key)
     }
 
-    /// Generates a key and stores it under a name of somebody's choice.
+    /// Generates a key and stores it under a chosen name.
     ///
     /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``
     public func make(_ algorithm: PrivateKey.Algorithm, as reference: KeyReference) async throws(VaultError)
@@ -35,7 +35,7 @@ public struct SoftwareKeys: KeyStore {
         return key
     }
 
-    /// Stores a key that was made elsewhere, under a name of somebody's choice.
+    /// Stores a key that was made elsewhere, under a chosen name.
     ///
     /// - Parameter pem: text with an unencrypted PKCS#8 key (RFC 7468 section 10).
     /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``, and ``VaultError/cryptography(_:)`` if the text holds no
@@ -46,7 +46,7 @@ public struct SoftwareKeys: KeyStore {
         return key
     }
 
-    /// Stores the key of a PKCS#12 file (RFC 7292), under a name of somebody's choice.
+    /// Stores the key of a PKCS#12 file (RFC 7292), under a chosen name.
     ///
     /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``, and ``VaultError/cryptography(_:)`` if the file does not
     ///   hold exactly one key, or one that is too weak or of another kind, or has another password.

@@ -1,7 +1,7 @@
 import Groundwork
 import Synchronization
 
-/// Since when people wait to try a secret again, by a clock that nobody sets: a power cut may set the date back, and
+/// Since when people wait to try a secret again, by a clock that is never set: a power cut may set the date back, and
 /// without a network it may stand still.
 public final class UnlockWait: Sendable {
     /// The last attempt; before the first one here the start, as those that are known by then were made before it.

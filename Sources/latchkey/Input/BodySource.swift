@@ -2,7 +2,7 @@ import Glibc
 import Groundwork
 import LocalAPI
 
-/// The body of a call in parts, of which only one piece at a time is in memory.
+/// The body of a call in parts; only one piece at a time is in memory.
 struct BodySource: Sendable {
     enum Part: Sendable {
         case bytes([UInt8])

@@ -151,7 +151,7 @@ enum InputError: Explained, Equatable {
     case neitherURLNorDocument(name: String)
     /// `latchkey explain` knows no such name; `nearest` are the likely ones.
     case unknownName(String, nearest: [String])
-    /// The directory has nobody in the group that a message is for.
+    /// The directory has no member of the group that a message is for.
     case groupWithoutMembers(String)
 
     init(_ fault: FileFault, name: String) {
@@ -172,7 +172,7 @@ enum InputError: Explained, Equatable {
         case .neitherURLNorDocument(let name):
             Explanation(
                 "input.neither-url-nor-document", .invalidInput,
-                "\(name) holds neither an enrollment URL nor a configuration document",
+                "\(name) contains neither an enrollment URL nor a configuration document",
                 remedy: "give the URL from the gateway's administrator, or the msso_config.json that was exported "
                     + "there")
         case .unknownName(let name, let nearest):

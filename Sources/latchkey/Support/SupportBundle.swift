@@ -8,7 +8,7 @@ import Groundwork
 import LocalAPI
 import Settings
 
-/// What somebody needs who looks for a fault of this board from afar: texts, with every secret masked.
+/// What support needs to find a fault of this board: texts, with every secret masked.
 struct SupportBundle {
     /// The most bytes of one file.
     private static let limit = 1 << 20

@@ -69,7 +69,7 @@ final class LoopbackListener {
         guard connection >= 0 else { return nil }
         defer { close(connection) }
         let found = LoopbackRedirect.answer(in: Self.head(from: connection), redirectURI: redirectURI)
-        let text = found == nil ? "Not here.\n" : "Go on at the terminal; this page can be closed.\n"
+        let text = found == nil ? "Not here.\n" : "Continue at the terminal; this page can be closed.\n"
         let page =
             "HTTP/1.1 \(found == nil ? "404 Not Found" : "200 OK")\r\nContent-Type: text/plain; charset=utf-8\r\n"
             + "Content-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"

@@ -13,7 +13,7 @@ enum OutputError: Explained {
         case .standardOutput(let reason):
             Explanation(
                 Self.code, .unavailable, "cannot write to standard output: \(reason)",
-                meaning: "what a command printed did not arrive whole, for example because a disk is full")
+                meaning: "a command's output was not written completely, for example because a disk is full")
         }
     }
 

@@ -2,13 +2,13 @@ import Glibc
 
 /// Where a file goes that a person asked for, also in a folder that others may write to.
 ///
-/// The kernel keeps nobody from following a stranger's link in a folder that is not sticky, nor by `readlink`
+/// The kernel keeps no program from following a stranger's link in a folder that is not sticky, nor by `readlink`
 /// (proc(5), `fs.protected_symlinks`), and lets a stranger's FIFO be written to. So what is not the caller's own or
 /// root's is neither followed nor written to, and what replaces a file is made anew.
 struct OutputPlace {
     /// Where the links lead to.
     let path: String
-    /// Whether something is there that is no regular file, such as a FIFO: it is written to as it is.
+    /// Whether something is there that is no regular file, such as a FIFO: it is written to directly.
     let isNode: Bool
     /// That of the caller's own file which is replaced, else that of a new one.
     let mode: mode_t
@@ -39,7 +39,7 @@ struct OutputPlace {
         for _ in 0..<40 {
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { break }
             guard isTrusted(status) else {
-                throw .unwritable(name: name, reason: "'\(path)' is a link of another user, who can lead it anywhere")
+                throw .unwritable(name: name, reason: "'\(path)' is a link of another user, who can point it anywhere")
             }
             var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
             let count = readlink(path, &bytes, bytes.count)
@@ -56,7 +56,7 @@ struct OutputPlace {
     /// Opens what is there and is no regular file.
     func openNode() -> Int32 { open(path, O_WRONLY | O_CLOEXEC) }
 
-    /// Makes a file beside this place that was not there, so that nobody else has it open. One of the caller's own
+    /// Makes a file beside this place that was not there, so that no other program has it open. One of the caller's own
     /// goes.
     ///
     /// - Throws: ``InputError/unwritable(name:reason:)``
@@ -65,7 +65,7 @@ struct OutputPlace {
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else {
             guard errno == EEXIST else { throw unwritable }
-            throw .unwritable(name: path, reason: "'\(draft)' is there, and belongs to another user")
+            throw .unwritable(name: path, reason: "'\(draft)' already exists and belongs to another user")
         }
         return descriptor
     }
@@ -75,7 +75,7 @@ struct OutputPlace {
         var (written, named) = (stat(), stat())
         guard fstat(descriptor, &written) == 0, lstat(draft, &named) == 0 else { throw unwritable }
         guard written.st_ino == named.st_ino, written.st_dev == named.st_dev else {
-            throw .unwritable(name: path, reason: "another user has replaced '\(draft)' meanwhile")
+            throw .unwritable(name: path, reason: "another user has replaced '\(draft)' in the meantime")
         }
         guard rename(draft, path) == 0 else { throw unwritable }
     }

@@ -52,7 +52,7 @@ struct Terminal {
                 let fault = errno
                 if fault == EINTR { continue }
                 guard fault == EAGAIN else { return fault }
-                // Whoever shares a terminal or a pipe with this program may have made it so.
+                // A program that shares a terminal or a pipe with this program may have made it so.
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&ready, 1, -1)
                 continue

@@ -120,7 +120,7 @@ struct HoldingsTests {
             let reader = HoldingsReader(records: records)
             let fault: String? =
                 switch document {
-                case .device: "device holds no certificates"
+                case .device: "device contains no certificates"
                 case .identity: "device-identity names no keys"
                 default: nil
                 }

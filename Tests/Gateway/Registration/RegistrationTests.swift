@@ -92,7 +92,7 @@ struct RegistrationAnswerTests {
 
     @Test("a registration answer is refused without a certificate for our key")
     func certificates() throws {
-        let none = AnswerFault("it holds no certificate: there is no line -----BEGIN CERTIFICATE-----")
+        let none = AnswerFault("it contains no certificate: there is no line -----BEGIN CERTIFICATE-----")
         #expect(throws: none) { try answer(body: "") }
         #expect(throws: none) { try answer(body: "<html>log in</html>") }
         #expect(throws: AnswerFault("its certificate is for another key")) { try answer(body: Documents.authority.pem) }

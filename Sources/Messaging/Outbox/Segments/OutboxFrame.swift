@@ -1,6 +1,6 @@
 import Storage
 
-/// A piece of a transaction, as it is written to a segment: 32 bytes, then records. Integers are little-endian.
+/// A piece of a transaction, as written to a segment: 32 bytes, then records. Integers are little-endian.
 ///
 /// | offset | bytes | |
 /// | --- | --- | --- |

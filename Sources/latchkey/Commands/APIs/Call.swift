@@ -11,7 +11,7 @@ struct Call: AsyncParsableCommand {
         discussion: """
             The access token, the identifier and the client certificate are added, and renewed when needed. The method \
             is POST if there is something to send, PUT for a file given with -T, otherwise GET. A body given with -d \
-            is sent as JSON if it is an object or an array, otherwise as a form; --type overrides that. Hosts beside \
+            is sent as JSON if it is an object or an array, otherwise as a form; --type overrides that. Hosts besides \
             the gateway: latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown \
             anyway. At a terminal, a one-time password that the API demands is asked for, unless --json is given.
 

@@ -9,7 +9,7 @@ struct CallExchange {
     let showsHead: Bool
     /// The file that the answer goes to.
     let output: String?
-    /// Asks what the daemon asks during the call; `nil` where nobody is there.
+    /// Asks what the daemon asks during the call; `nil` without a person at a terminal.
     let prompts: CallPrompts?
 
     /// The most bytes of an answer that is printed as JSON.
@@ -129,7 +129,7 @@ struct CallExchange {
         let asJSON: Bool
         var head = JSON.object([:])
         var collected: [UInt8] = []
-        /// Of the whole body, as far as it is there.
+        /// Of the part of the body that is there.
         var count: Int64 = 0
         var total: Int64?
         var isComplete = false

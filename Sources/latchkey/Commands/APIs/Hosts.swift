@@ -5,7 +5,7 @@ import HTTPClient
 struct Hosts: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "hosts",
-        abstract: "Show and change the hosts beside the gateways that may be called.",
+        abstract: "Show and change the hosts besides the gateways that may be called.",
         discussion: """
             A host has to prove itself, by a certificate, by the hash of a public key, or by the public authorities. \
             Unless it is public it gets the access token, the identifier and the client certificate as the gateway \

@@ -17,7 +17,7 @@ struct Report: RouteCommand {
     @Argument(help: "Its name: \(SensorName.rule).") var name: String
     @Argument(help: "The value, in the unit.") var value: Double?
     @Option(help: "A SenML unit, such as Cel, %RH, lx or m.") var unit = SenMLUnit.count.rawValue
-    @Flag(help: "The sensor did not answer, and there is no value.") var missing = false
+    @Flag(help: "The sensor did not respond; there is no value.") var missing = false
     @Flag(help: "The value may be wrong.") var uncertain = false
     @OptionGroup var options: ClientOptions
 

@@ -11,11 +11,11 @@ extension ConfigCommand {
             commandName: "set",
             abstract: "Change one setting in the file, and nothing else in it.",
             discussion: """
-                Comments and layout stay. What the agent would refuse at its start is refused here, and nothing is \
-                changed then. The file is replaced at once and keeps its mode and owner; if another program has changed \
-                the file in the meantime, its changes are kept. It takes effect when the agent starts again. A table that \
-                may occur several times, such as [[hosts]], is addressed by its number, from 0, or by its name; \
-                'config add' makes one, and 'config unset' takes one out.
+                Comments and layout stay. Values that the agent would refuse at its start are refused here; then \
+                nothing is changed. The file is replaced at once and keeps its mode and owner; if another program \
+                has changed the file in the meantime, its changes are kept. It takes effect when the agent starts \
+                again. A table that may occur several times, such as [[hosts]], is addressed by its number, from 0, \
+                or by its name; 'config add' makes one, and 'config unset' takes one out.
 
                   $ latchkey config set broker.host broker.example
                   $ latchkey config set api.operate @sudo @adm

@@ -40,7 +40,7 @@ struct Console: RouteCommand {
     private static func describe(_ answer: JSON) -> String {
         let sessions = answer["sessions"]?.array ?? []
         guard !sessions.isEmpty else {
-            return answer["enabled"]?.bool == true ? "nobody has opened the console" : "the console is off"
+            return answer["enabled"]?.bool == true ? "no console sessions" : "the console is off"
         }
         return sessions.map { session in
             let user = Terminal.standardOutput.shown(session["user"]?.string ?? "?")

@@ -33,7 +33,7 @@ struct Doctor: AsyncParsableCommand {
             guard let report else { throw error }
             if !options.json {
                 let out = Terminal.standardOutput
-                Terminal.line("\(out.bold("The agent does not answer.")) What it has to start with:\n")
+                Terminal.line("\(out.bold("The agent does not answer.")) What the daemon would start with:\n")
             }
             show(report)
             throw ExitCode(error.kind.exitStatus.rawValue)

@@ -4,7 +4,7 @@ import LocalAPI
 
 struct LogsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logs", abstract: "Show what the agent logged last.",
+        commandName: "logs", abstract: "Show the agent's latest log entries.",
         discussion: """
             The agent keeps its last 200 entries in memory, since its start. The journal has all of them: \
             journalctl -u latchkey
@@ -13,7 +13,7 @@ struct LogsCommand: AsyncParsableCommand {
               $ latchkey logs --follow
             """)
 
-    @Flag(name: .shortAndLong, help: "Then show each entry as it is logged, until Ctrl-C.") var follow = false
+    @Flag(name: .shortAndLong, help: "Then show new entries as they are logged, until Ctrl-C.") var follow = false
     @OptionGroup var options: ClientOptions
 
     func run() async throws {

@@ -8,8 +8,8 @@ struct Status: AsyncParsableCommand {
         commandName: "status",
         abstract: "Show the registration, the certificate, the token, the broker and the outbox.",
         discussion:
-            "device is the identifier that this board chose; its topics hold it. mag-identifier is the gateway's name for "
-            + "the registration. last error is the newest trouble that is not over yet, for at most a day.")
+            "device is the identifier that this board chose; its topics contain it. mag-identifier is the gateway's name "
+            + "for the registration. last error is the latest error that is not resolved yet, for at most a day.")
 
     @Flag(name: .shortAndLong, help: "Then show each event as it happens, until Ctrl-C.")
     var follow = false
@@ -87,13 +87,13 @@ struct Status: AsyncParsableCommand {
             fields.add("sensors", failing.isEmpty ? "\(count)" : "\(count), " + out.yellow("failing: \(names)"))
         }
         if let unsent = status["sensors"]?["unsent"]?.integer, unsent > 0, status["broker"] == nil {
-            fields.add("readings", out.yellow("\(Amount.of(unsent, "message")) not sent, for want of an account"))
+            fields.add("readings", out.yellow("\(Amount.of(unsent, "message")) not sent, for lack of an account"))
         }
         for account in status["accounts"]?.array ?? [] where account["isDefault"]?.bool != true {
             fields.add("account", "\(account["name"]?.string ?? "?"): \(Accounts.summary(of: account))")
         }
         for file in status["setAside"]?.array ?? [] {
-            fields.add("set aside", file.string.map { out.yellow("\($0), as it was damaged") })
+            fields.add("set aside", file.string.map { out.yellow("\($0), because it was damaged") })
         }
         for warning in status["warnings"]?.array ?? [] { fields.add("warning", warning.string.map(out.yellow)) }
         addError(of: status, to: &fields)

@@ -5,7 +5,7 @@ import Groundwork
 struct SupportBundleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "support-bundle",
-        abstract: "Collect in one file what is needed to look for a fault from afar.",
+        abstract: "Collect in one file what support needs to find a fault.",
         discussion: """
             Version, settings, status, the doctor's report, the end of the log, names and sizes of the agent's files, \
             kernel and libraries. Keys, tokens, passwords and PINs are masked, as is what looks like one; the board's \
@@ -17,7 +17,7 @@ struct SupportBundleCommand: AsyncParsableCommand {
             """)
     @Option(
         help: ArgumentHelp(
-            "The new file, or - for standard output; latchkey-support-DATE.tar.gz unless given.", valueName: "file"))
+            "The new file, or - for standard output; by default latchkey-support-DATE.tar.gz.", valueName: "file"))
     var out: String?
     @Option(help: ArgumentHelp("Settings file (environment: LATCHKEY_CONFIG).", valueName: "path"))
     var config: String?
@@ -31,7 +31,7 @@ struct SupportBundleCommand: AsyncParsableCommand {
         guard out != "-" else { return Terminal.bytes(archive) }
         let name = out ?? "latchkey-support-\(now.formatted(.iso8601).filter { $0.isNumber || $0.isLetter }).tar.gz"
         guard try Output.newFileOrNode(name, archive) else {
-            throw InputError.unwritable(name: name, reason: "there is a file of that name")
+            throw InputError.unwritable(name: name, reason: "a file with this name already exists")
         }
         let answer = JSON.object([
             "file": .string(name), "bytes": .integer(Int64(archive.count)),

@@ -18,7 +18,7 @@ struct Wait: AsyncParsableCommand {
 
     @Option(name: .customLong("for"), help: ArgumentHelp(WaitState.help, valueName: "state"))
     var states: [WaitState]
-    @Option(help: ArgumentHelp("The longest time to wait; without it, for as long as it takes.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Maximum time to wait; unlimited by default.", valueName: "seconds"))
     var timeout: Int?
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions

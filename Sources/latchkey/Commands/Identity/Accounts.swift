@@ -52,7 +52,7 @@ struct AccountOption: ParsableArguments {
         guard let name = AccountName(text) else {
             throw ValidationError(
                 "the name of an account has 1 to \(AccountName.limit) lower-case letters, digits and hyphens, "
-                    + "the first not a hyphen")
+                    + "no hyphen first")
         }
         return name
     }
@@ -133,7 +133,7 @@ struct Accounts: AsyncParsableCommand, Listed {
     struct Remove: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Remove an account, with everything that is stored of it.",
+            abstract: "Remove an account, with everything that is stored for it.",
             discussion: """
                 At a gateway it must not be registered any more: run 'latchkey deregister --account NAME' first. At an \
                 OAuth server its tokens are revoked, and a client that the board registered is deleted.
@@ -170,7 +170,7 @@ struct Accounts: AsyncParsableCommand, Listed {
         if let user = account["user"]?["userName"]?.string { parts.append("user \(out.shown(user))") }
         if account["usesBroker"]?.bool == true { parts.append("uses the broker") }
         if account["isCurrent"]?.bool == true, account["isDefault"]?.bool != true { parts.append("in use by commands") }
-        if account["needsPerson"]?.bool == true { parts.append(out.yellow("nobody is logged in")) }
+        if account["needsPerson"]?.bool == true { parts.append(out.yellow("no user is logged in")) }
         let isUnusable = account["gateway"] == nil && account["server"] == nil && account["backend"] == nil
         if isUnusable || account["registration"]?["state"]?.string == "unknown",
             let fault = account["lastError"]?["message"]?.string

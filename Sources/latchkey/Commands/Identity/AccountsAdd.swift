@@ -25,8 +25,8 @@ extension Accounts {
         @Flag(help: "Read the client secret from standard input, its first line.") var secretStdin = false
         @Option(
             help: ArgumentHelp(
-                "none, client_secret_basic, client_secret_post or private_key_jwt; by default the second with a "
-                    + "secret, what the server offers with --register, else the first."))
+                "none, client_secret_basic, client_secret_post or private_key_jwt; by default client_secret_basic "
+                    + "with a secret, what the server offers with --register, otherwise none."))
         var authentication: String?
         @Option(help: "The algorithm of the client's key: ES256 or RS256.") var algorithm: String?
         @Option(help: "How the first token is obtained; by default authorization_code.") var grant: String?
@@ -141,7 +141,7 @@ extension Accounts {
         for resource in server["resources"]?.array ?? [] { fields.add("resource", resource.string) }
         for token in account["tokens"]?.array ?? [] {
             let left = token["lifeLeft"]?.integer
-            let life = left.map { $0 > 0 ? "valid for \($0) s" : "ended" } ?? "its end is not known"
+            let life = left.map { $0 > 0 ? "valid for \($0) s" : "ended" } ?? "its lifetime is unknown"
             let scope = token["scope"]?.string.flatMap { $0.isEmpty ? nil : out.shown($0) }
             fields.add(
                 "token",

@@ -78,13 +78,13 @@ enum Waiting {
         let unread = (status["inboxes"]?.array ?? []).reduce(0) { count, inbox in
             count + (inbox["unread"]?.integer ?? 0) + (inbox["dead"]?.integer ?? 0)
         }
-        let parts = list(unsent, "that the broker does not have yet", unread, "that nobody has acknowledged")
+        let parts = list(unsent, "that the broker does not have yet", unread, "that are not acknowledged")
         return parts.isEmpty ? "" : ", and deletes " + parts.joined(separator: " and ")
     }
 
     static func discarded(_ answer: JSON) -> String {
         let (unsent, unread) = (answer["discarded"]?.integer ?? 0, answer["discardedUnread"]?.integer ?? 0)
-        let parts = list(unsent, "that the broker did not have", unread, "that nobody had acknowledged")
+        let parts = list(unsent, "that the broker did not have", unread, "that were not acknowledged")
         return parts.isEmpty ? "" : "; deleted " + parts.joined(separator: " and ")
     }
 

@@ -62,7 +62,7 @@ struct MPinBackends: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "test",
             abstract: "Check whether there is a back end at a URL or at an account's URL.",
-            discussion: "Nothing else of the agent asks a back end by itself.")
+            discussion: "No other part of the agent contacts a back end by itself.")
         @OptionGroup var place: Place
         @OptionGroup var options: ClientOptions
 

@@ -19,7 +19,7 @@ struct MPinCommand: AsyncParsableCommand {
               $ latchkey mpin login
 
             The PIN is asked for without echo; it can be given elsewhere too, with 'latchkey prompts', on the console's \
-            page, or on the keypad that the settings name. '--account' and '--user' are needed where there are several.
+            page, or on the keypad that the settings name. '--account' and '--user' are required if there are several.
             """,
         subcommands: [
             MPinBackends.self, MPinUsers.self, MPinRegister.self, MPinLogin.self, MPinOTP.self, MPinAccessNumber.self,
@@ -29,7 +29,7 @@ struct MPinCommand: AsyncParsableCommand {
 
 /// The back end that a subcommand is about.
 struct MPinAccountOption: ParsableArguments {
-    @Option(help: ArgumentHelp("The back end; needed where there are several.", valueName: "name"))
+    @Option(help: ArgumentHelp("The back end; required if there are several.", valueName: "name"))
     var account: String?
 
     func validate() throws {
@@ -77,7 +77,7 @@ struct MPinAccountOptions: RouteOptions {
 /// The options of a subcommand that is about one user of a back end.
 struct MPinUserOptions: RouteOptions {
     @OptionGroup var account: MPinAccountOption
-    @Option(help: ArgumentHelp("The user; needed where there are several.", valueName: "id")) var user: String?
+    @Option(help: ArgumentHelp("The user; required if there are several.", valueName: "id")) var user: String?
     @OptionGroup var clientOptions: ClientOptions
 
     /// - Returns: the path of a route for the user.

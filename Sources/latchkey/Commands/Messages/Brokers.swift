@@ -16,7 +16,7 @@ struct BrokerOption: ParsableArguments {
 struct Brokers: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "brokers",
-        abstract: "Show the brokers beside the gateway's, and end their connections.",
+        abstract: "Show the brokers besides the gateway's, and end their connections.",
         discussion: """
             They are in the settings, [[brokers]] of latchkey.toml, with their credentials. A connection is made when \
             the first program publishes or subscribes, and ends half a minute after the last.

@@ -36,11 +36,11 @@ struct InboxCommand: AsyncParsableCommand, Listed {
         @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String
         @Flag(help: "Use the filter unchanged, not below the device's own topics.") var raw = false
         @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
-        @Option(help: ArgumentHelp("The most messages that wait; 10000 unless given.", valueName: "n"))
+        @Option(help: ArgumentHelp("The most messages that wait; by default 10000.", valueName: "n"))
         var limitMessages: Int64?
-        @Option(help: ArgumentHelp("The most bytes that they take; 16 MiB unless given.", valueName: "bytes"))
+        @Option(help: ArgumentHelp("The most bytes that they take; by default 16 MiB.", valueName: "bytes"))
         var limitBytes: Int64?
-        @Option(help: ArgumentHelp("How long a message waits; 720 unless given.", valueName: "hours"))
+        @Option(help: ArgumentHelp("How long a message waits; by default 720.", valueName: "hours"))
         var maxAgeHours: Int64?
         @Flag(help: "Also take messages that the broker had retained before.") var retained = false
         @OptionGroup var options: ClientOptions

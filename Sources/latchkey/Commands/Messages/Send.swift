@@ -11,7 +11,7 @@ struct Send: RouteCommand {
             one where they are named with --member, or with --each-member, which asks the gateway's directory for \
             them; otherwise it goes to the group's topic.
 
-              $ latchkey send --user alice --topic door 'somebody rang'
+              $ latchkey send --user alice --topic door 'the bell rang'
               $ latchkey send --user alice --file door.jpg
               $ latchkey send --as user --group household 'dinner'
               $ latchkey send --group fitters --each-member 'hall 3'
@@ -27,7 +27,7 @@ struct Send: RouteCommand {
     @Flag(help: "Send to each member that the gateway's directory lists for the group, given by its name there.")
     var eachMember = false
     @Flag(help: "Reach the user in any application, not in this one.") var acrossApplications = false
-    @Option(help: "Topic below the receiver's own; the receiver's identifier unless given.") var topic: String?
+    @Option(help: "Topic below the receiver's own; by default the receiver's identifier.") var topic: String?
     @Option(help: "MIME type; that of the file by its name, otherwise text/plain.") var contentType: String?
     @Option(help: "Send this file.") var file: String?
     @Option(help: "Quality of service: 0, 1 or 2, which is sent as 1.") var qos = 2

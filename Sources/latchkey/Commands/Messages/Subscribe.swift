@@ -54,7 +54,7 @@ struct Subscribe: AsyncParsableCommand {
 
     func run() async throws {
         // Now, as the first message would be lost otherwise.
-        if let save, try Output.makeDirectory(save) { Terminal.error("made the directory \(save)") }
+        if let save, try Output.makeDirectory(save) { Terminal.error("created the directory \(save)") }
         var query = "?qos=\(qos)" + (broker.path == nil ? "&raw=\(raw)" : "")
         if let filter { query += "&filter=\(PercentEncoding.encode(filter))" }
         let following = Following(

@@ -7,7 +7,7 @@ import Groundwork
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say what an error code, an event, a gateway's number or a status means, and what to do.",
+        abstract: "Explain an error code, an event, a gateway's number or a status, and what to do.",
         discussion: """
             Takes the codes and events of this program, the numbers of a gateway's x-ca-err header or their last three \
             digits, the numbers of its protocol's public clients, the statuses of M-Pin's, and the error codes of \

@@ -39,7 +39,7 @@ struct AccountLogin {
                 let scope = $0["scope"]?.string.flatMap { $0.isEmpty ? nil : Terminal.standardOutput.shown($0) }
                 return "this account needs no login; it has a token " + (scope.map { "for \($0)" } ?? "without a scope")
             }
-        // The implicit grant's answer is in a fragment, which browsers send to nobody.
+        // The implicit grant's answer is in a fragment, which browsers never send.
         default: try await logInByBrowser(listens: listens && grant == "authorization_code")
         }
     }

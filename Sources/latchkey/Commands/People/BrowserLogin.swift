@@ -44,12 +44,12 @@ struct BrowserLogin {
         let listener = offered.flatMap { LoopbackListener.at(redirectURI, offered: $0) }
         if isForPhone {
             try QRText.show(url, light: light, isAside: asJSON)
-            Terminal.error("Scan the code with a phone and log in there, or enter the address that it leads to.")
+            Terminal.error("Scan the code with a phone and log in there, or enter the browser's final address.")
         } else {
             let ending =
                 listener == nil
-                ? ", log in, and enter the address that it leads to:"
-                : " and log in. A browser of this machine ends it; of any other, enter the address that it leads to:"
+                ? ", log in, and enter the browser's final address:"
+                : " and log in. A browser of this machine completes the login; with any other, enter its final address:"
             Terminal.error("Open this address in a browser\(ending)\n\n  \(url)\n")
         }
         Terminal.prompt("Address: ")
@@ -88,7 +88,7 @@ struct BrowserLogin {
                 guard polls || listener != nil else {
                     throw InputError.unreadable(name: "standard input", reason: "it ended")
                 }
-                // Nobody enters anything here; the browser's own ways are left.
+                // Nothing is entered here; the browser's own ways are left.
                 input = -1
             } else if states[1].revents != 0 {
                 if let answer = listener?.answer(redirectURI: redirectURI) {

@@ -38,7 +38,7 @@ struct Consent: AsyncParsableCommand, Listed {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            Terminal.error("Waiting for devices that ask …")
+            Terminal.error("Waiting for requests …")
             let following = Following(client: options.client, path: "/v1/events", isKnown: true)
             try await following.open()
             let waiting = try await options.client.get("/v1/proximity/consents")["consents"]?.array ?? []

@@ -11,7 +11,7 @@ struct Lock: AsyncParsableCommand {
             user's name, and no user can log in or out. The board's own work goes on. The passcode is asked for twice \
             without echo; it can be given elsewhere too, with 'latchkey prompts'. Where standard input is not a \
             terminal, or with '--passcode-stdin', its first line is the passcode. '--remove' gives up a locked \
-            session: the user has to log in again.
+            session: the user must log in again.
 
               $ latchkey lock
               $ latchkey unlock
@@ -51,7 +51,7 @@ struct Unlock: AsyncParsableCommand {
             The passcode is asked for without echo; it can be given elsewhere too, with 'latchkey prompts'. Where \
             standard input is not a terminal, or with '--passcode-stdin', its first line is the passcode. If \
             needs_button is set in [lock], a press of the board's button is needed too. After too many wrong \
-            passcodes, or if the session has ended in the meantime, the user has to log in again.
+            passcodes, or if the session has ended in the meantime, the user must log in again.
             """)
     @Flag(help: "Read the passcode from standard input.") var passcodeStdin = false
     @OptionGroup var account: AccountOption

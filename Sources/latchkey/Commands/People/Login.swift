@@ -11,7 +11,7 @@ struct Login: AsyncParsableCommand {
             'latchkey prompts'. Where standard input is not a terminal, or with '--password-stdin', its first line is \
             the password. '--ble' lets a device nearby decide, over Bluetooth, '--qr' one that scans a code. \
             '--browser', '--provider' and '--page' show an address to open, '--phone' as a code for a phone; the \
-            command waits until the browser is done, or takes the address that it leads to. '--code' and '--jwt' take \
+            command waits until the browser is done, or takes its final address. '--code' and '--jwt' take \
             a code or a token, which another program has obtained, from the first line of standard input. The login \
             also registers a board that is not registered yet.
 

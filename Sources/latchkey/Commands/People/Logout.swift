@@ -67,7 +67,7 @@ struct Whoami: RouteCommand {
                 return "the session of \(name) is locked; unlock it: latchkey unlock"
             }
             let isAnonymous = user["status"]?.string == "anonymous"
-            return "nobody is logged in" + (isAnonymous ? "; the board itself has a token" : "")
+            return "no user is logged in" + (isAnonymous ? "; the board itself has a token" : "")
         }
         fields.add("user", Terminal.standardOutput.shown(user["userName"]?.string ?? "without a name"))
         fields.add("since", user["loggedInAt"]?.string)

@@ -96,7 +96,8 @@ struct ProximityCommand: AsyncParsableCommand {
             let who =
                 "\(record["name"]?.string ?? "without a name")  \(record["address"]?.string ?? record["way"]?.string ?? "")"
             let name = record["user"]?.string.map { " in the name of \($0)" } ?? ""
-            let how = "\(record["decision"]?.string ?? "?") by \(record["by"]?.string ?? "nobody")\(name)"
+            let by = record["by"]?.string.map { " by \($0)" } ?? ""
+            let how = "\(record["decision"]?.string ?? "?")\(by)\(name)"
             let shown = outcome == "authorized" ? out.green(outcome) : out.yellow(outcome)
             return "\(out.dim(record["time"]?.string ?? ""))  \(shown)  \(out.shown("\(who)  \(how)"))"
         }

@@ -62,7 +62,7 @@ struct Metadata: AsyncParsableCommand {
 
     struct Set: RouteCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set", abstract: "Set one, new or in place of an earlier value.")
+            commandName: "set", abstract: "Set one, or replace its value.")
         @Argument(help: "Its name.") var name: String
         @Argument(help: "Its value.") var value: String
         @OptionGroup var options: AccountOptions

@@ -70,7 +70,7 @@ struct Groups: AsyncParsableCommand, DirectoryNoun {
             .delete("groups/\(group.segment)/members/\(user.segment)", query: naming.query, timeout: .seconds(90))
         }
 
-        func text(of answer: JSON) -> String { "\(user) is not a member of \(group) any more" }
+        func text(of answer: JSON) -> String { "\(user) is no longer a member of \(group)" }
     }
 
     struct Delete: RouteCommand {

@@ -47,7 +47,7 @@ struct StorageCommand: AsyncParsableCommand {
 
     struct Save: RouteCommand {
         static let configuration = CommandConfiguration(
-            commandName: "save", abstract: "Save a value, new or in place of an earlier one.")
+            commandName: "save", abstract: "Save a value, or replace one.")
         @Argument(help: "The key.") var key: String
         @Argument(help: "The value; without it, standard input.") var value: String?
         @Option(help: "MIME type of the value.") var type = "text/plain"

@@ -27,7 +27,7 @@ struct Users: AsyncParsableCommand, DirectoryNoun {
     struct Photo: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "photo",
-            abstract: "Write a user's picture to a file, or say where it is.")
+            abstract: "Write a user's picture to a file, or print its address.")
         @Argument(help: "The user's name.") var user: String
         @Argument(help: "The file, or - for standard output.") var file: String
         @OptionGroup var naming: NamingOptions
