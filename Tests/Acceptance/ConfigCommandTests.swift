@@ -106,13 +106,8 @@ struct ConfigCommandTests {
     @Test("the agent starts with the drop-in of an image and a change of it, and names the file of a fault")
     func dropIn() async throws {
         let board = try TestBoard()
-        let (image, site) = (
-            dropIns(board).appending(path: "10-image.toml"), dropIns(board).appending(path: "90-site.toml")
-        )
-        try FileManager.default.createDirectory(at: dropIns(board), withIntermediateDirectories: true)
         let socket = board.folder.appending(path: "image.sock").path
-        try "[api]\nsocket = \"\(socket)\"\n[agent]\nlog_level = \"debug\"\n".write(
-            to: image, atomically: true, encoding: .utf8)
+        try board.dropIn("10-image.toml", "[api]\nsocket = \"\(socket)\"\n[agent]\nlog_level = \"debug\"\n")
         try await board.start()
         #expect(FileManager.default.fileExists(atPath: socket) && !FileManager.default.fileExists(atPath: board.socket))
         try await board.stop()
@@ -122,16 +117,16 @@ struct ConfigCommandTests {
         #expect(FileManager.default.fileExists(atPath: board.socket))
         try await board.stop()
 
-        try "[agent]\nlog_level = \"info\"\n".write(to: site, atomically: true, encoding: .utf8)
+        let site = try board.dropIn("90-site.toml", "[agent]\nlog_level = \"info\"\n")
         let hidden = try await config(board, "set", "agent.log_level", "trace")
         #expect(hidden.status != 0 && hidden.errors.contains(site.path), "\(hidden.errors)")
         let undone = try await config(board, "unset", "api.socket")
         #expect(undone.output.contains("and is \"\(socket)\""), "\(undone.output) \(undone.errors)")
 
-        try "[agent]\n\nlog_level = \n".write(to: site, atomically: true, encoding: .utf8)
+        try board.dropIn("90-site.toml", "[agent]\n\nlog_level = \n")
         let run = try await Program(name: "latchkey").run(["run", "--config", board.configuration.path])
         #expect(run.status == 78 && run.errors.contains("\(site.path): line 3"), "\(run.errors)")
-        try "[agent]\nlog_levle = \"info\"\n".write(to: site, atomically: true, encoding: .utf8)
+        try board.dropIn("90-site.toml", "[agent]\nlog_levle = \"info\"\n")
         let check = try await config(board, "check", "--syntax-only")
         #expect(
             check.status == 78 && check.output.contains("\(site.path): agent.log_levle: unknown key"), "\(check.output)"

@@ -5,6 +5,7 @@ import AgentCore
 import AgentDirectory
 import AgentFirstBoot
 import AgentGateway
+import AgentListener
 import AgentMPin
 import AgentMessages
 import AgentMetrics
@@ -46,5 +47,6 @@ package enum Features {
         ConsoleFeature.self,
         LogsFeature.self,
         MetricsFeature.self,
+        ListenerFeature.self,
     ]
 }

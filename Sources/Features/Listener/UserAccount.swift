@@ -6,9 +6,9 @@ struct UserAccount: Equatable {
     let uid: UInt32
     let groups: Set<UInt32>
 
-    /// - Throws: ``MetricsError/userUnusable(name:reason:)`` if there is none of that name, or it is root or the
+    /// - Throws: ``ListenerError/userUnusable(name:reason:)`` if there is none of that name, or it is root or the
     ///   agent's.
-    init(_ name: String) throws(MetricsError) {
+    init(_ name: String) throws(ListenerError) {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         // The name of one user and what else is known of it: 16 KiB are enough for any.
