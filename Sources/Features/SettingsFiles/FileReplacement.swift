@@ -53,8 +53,11 @@ package struct FileReplacement: ~Copyable {
         guard !isLike || fchown(descriptor, status.st_uid, status.st_gid) == 0,
             fchmod(descriptor, isLike ? status.st_mode & 0o777 : 0o644) == 0,
             content.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == content.count,
-            fsync(descriptor) == 0, rename(draft, path) == 0
+            fsync(descriptor) == 0
         else { throw Self.fault(path) }
+        killPoint("settings-drafted")
+        guard rename(draft, path) == 0 else { throw Self.fault(path) }
+        killPoint("settings-renamed")
         // Makes the name durable.
         let directory = open(path.parentDirectory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw Self.fault(path) }
