@@ -167,15 +167,15 @@ public enum LocalAPIError: Explained, Equatable {
         case .cannotListenOnAddress(let address, let reason):
             Explanation(
                 "local-api.cannot-listen-on-address", .configuration, "cannot listen on \(address): \(reason)",
-                remedy: "name an address of this machine and a port that is free in metrics.listen")
+                remedy: "name an address of this machine and a port that is free in api.listen")
         case .hostForeign(let allowed):
             Explanation(
                 "local-api.host-foreign", .permission, "the Host of the request is not a name of this listener",
-                remedy: "ask for \(allowed.joined(separator: " or ")), or add the name to metrics.names")
+                remedy: "ask for \(allowed.joined(separator: " or ")), or add the name to api.names")
         case .tokenRefused:
             Explanation(
                 "local-api.token-refused", .unauthenticated, "the request does not have the token of this listener",
-                remedy: "send Authorization: Bearer with the token of metrics.token_file")
+                remedy: "send Authorization: Bearer with the token of api.token_file")
         case .daemonNotRunning(let path):
             Explanation(
                 "local-api.daemon-not-running", .notRunning,

@@ -41,7 +41,7 @@ public struct SettingsTable {
     ///   - value: the value in force.
     public mutating func record(_ key: String, preset: @autoclosure () -> JSON, value: @autoclosure () -> JSON) {
         guard survey != nil else { return }
-        let setting = SurveyedSetting(keyPath: path(of: key), value: value(), preset: preset(), isWritten: has(key))
+        let setting = SurveyedSetting(keyPath: path(of: key), value: value(), preset: preset())
         survey?.append(setting)
     }
 

@@ -7,10 +7,10 @@ public struct SurveyedSetting: Sendable, Equatable {
     public let value: JSON
     /// The default.
     public let preset: JSON
-    /// Whether the file says it; otherwise it is the default.
-    public let isWritten: Bool
+    /// The files that say it, as they are read; empty if it is the default.
+    public let files: [String]
 
-    public init(keyPath: String, value: JSON, preset: JSON, isWritten: Bool) {
-        (self.keyPath, self.value, self.preset, self.isWritten) = (keyPath, value, preset, isWritten)
+    public init(keyPath: String, value: JSON, preset: JSON, files: [String] = []) {
+        (self.keyPath, self.value, self.preset, self.files) = (keyPath, value, preset, files)
     }
 }

@@ -107,7 +107,7 @@ struct MainJobTests {
                     "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway",
                     "pin", "device-certificate-dates", "first-boot", "location", "accounts", "session-lock",
                     "oauth-accounts", "mpin", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
-                    "metrics-listener",
+                    "api-listener",
                 ])
             let verdicts = Dictionary(
                 uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })

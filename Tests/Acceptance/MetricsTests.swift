@@ -113,7 +113,7 @@ struct MetricsTests {
 
     /// A board that listens on a port of its own.
     private func withListener(
-        _ more: String = "", mode: Int = 0o600, _ body: (TestBoard, Int, URL) async throws -> Void
+        mode: Int = 0o600, _ body: (TestBoard, Int, URL) async throws -> Void
     ) async throws {
         let (port, file) = (
             try UnusedPort.reserve(), URL(filePath: "/tmp/lk-token-\(UInt32.random(in: .min ... .max))")
@@ -121,8 +121,11 @@ struct MetricsTests {
         _ = FileManager.default.createFile(
             atPath: file.path, contents: Data("\(Self.token)\n".utf8), attributes: [.posixPermissions: mode])
         defer { try? FileManager.default.removeItem(at: file) }
-        let settings = "[metrics]\nlisten = \"127.0.0.1:\(port)\"\ntoken_file = \"\(file.path)\"\n\(more)"
-        try await withLabAndBoard(settings: settings) { _, board in try await body(board, port, file) }
+        let prepared = try TestBoard()
+        try prepared.dropIn(
+            "20-listener.toml",
+            "[api]\nlisten = \"127.0.0.1:\(port)\"\ntoken_file = \"\(file.path)\"\n")
+        try await withLabAndBoard(board: prepared) { _, board in try await body(board, port, file) }
     }
 
     /// - Returns: the answer, and its status in a line of its own.
@@ -177,7 +180,7 @@ struct MetricsTests {
             try await slow.stop(SIGKILL)
 
             let doctor = try await board.latchkey("doctor").output
-            #expect(doctor.contains("pass  metrics-listener: listens on 127.0.0.1:\(port)"))
+            #expect(doctor.contains("pass  api-listener: listens on 127.0.0.1:\(port)"))
             #expect(board.daemon?.errors.text.contains(Self.token) == false)
         }
     }
@@ -186,10 +189,10 @@ struct MetricsTests {
         "a token file for figures that others may read is refused, and the agent runs without the listener")
     func openToken() async throws {
         try await withListener(mode: 0o644) { board, port, file in
-            _ = try await board.daemon?.errors.line(containing: "metrics.token-unusable")
+            _ = try await board.daemon?.errors.line(containing: "api.token-unusable")
             let doctor = try await board.latchkey("doctor")
             #expect(
-                doctor.status == 1 && doctor.output.contains("fail  metrics-listener")
+                doctor.status == 1 && doctor.output.contains("fail  api-listener")
                     && doctor.output.contains(file.path))
             #expect(try await board.latchkey("metrics").status == 0)
             chmod(file.path, 0o600)
@@ -207,14 +210,18 @@ struct MetricsTests {
         _ = FileManager.default.createFile(
             atPath: file.path, contents: Data(Self.token.utf8), attributes: [.posixPermissions: 0o600])
         defer { try? FileManager.default.removeItem(at: file) }
-        let prepared = try TestBoard(
-            settings: "[metrics]\nlisten = \"127.0.0.1:\(port)\"\ntoken_file = \"\(file.path)\"\nuser = \"games\"\n")
-        try String(contentsOf: prepared.configuration, encoding: .utf8)
-            .replacingOccurrences(
-                of: "[api]\n",
-                with: "[api]\nread = [\"games\"]\npublish = [\"games\"]\noperate = [\"games\"]\n"
-            )
-            .write(to: prepared.configuration, atomically: true, encoding: .utf8)
+        let prepared = try TestBoard()
+        try prepared.dropIn(
+            "20-listener.toml",
+            """
+            [api]
+            listen = "127.0.0.1:\(port)"
+            token_file = "\(file.path)"
+            token_user = "games"
+            read = ["games"]
+            publish = ["games"]
+            operate = ["games"]
+            """)
         try await withLabAndBoard(board: prepared) { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }

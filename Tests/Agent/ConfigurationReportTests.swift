@@ -1,4 +1,7 @@
+import Foundation
+import Glibc
 import Groundwork
+import TestSupport
 import Testing
 
 @testable import Agent
@@ -19,5 +22,18 @@ struct ConfigurationReportTests {
         #expect(
             ConfigurationReport(of: Array("not JSON".utf8), path: "msso_config.json", of: Features.all).faults.count
                 == 1)
+    }
+
+    @Test("a check of settings includes the drop-ins beside them, and names the file of each fault")
+    func dropIns() throws {
+        try withFolder { folder in
+            #expect(mkdir("\(folder)/a.d", 0o755) == 0)
+            try Data("[telemetry]\nqos = 9\n".utf8).write(to: URL(filePath: "\(folder)/a.d/1.toml"))
+            let report = ConfigurationReport(of: [], path: "\(folder)/a.toml", of: Features.all)
+            let fault = try #require(report.faults.first)
+            #expect(report.faults.count == 1 && fault.path == "telemetry.qos" && fault.file == "\(folder)/a.d/1.toml")
+            #expect(fault.description.hasPrefix("\(folder)/a.d/1.toml: telemetry.qos: is 9"))
+            #expect(fault.json["file"]?.string == fault.file)
+        }
     }
 }

@@ -6,7 +6,7 @@ import Proximity
 @testable import Agent
 @testable import AgentBoard
 @testable import AgentCore
-@testable import AgentMetrics
+@testable import AgentListener
 @testable import AgentNearby
 @testable import Board
 
@@ -85,21 +85,21 @@ extension Row {
         Row(ConsentCheck(), "warn", "no button") { $0.nearby.sharing = .always },
         Row(ConsentCheck(), "fail", "but has no button") { $0.nearby.sharing = .button },
 
-        Row(MetricsListenerCheck(), "skip", "no address") { _ in },
-        Row(MetricsListenerCheck(), "skip", "once the agent has started") {
-            $0.found[MetricsListenerCheck.name] = ["listen": "127.0.0.1:9464", "idle": true]
+        Row(ListenerCheck(), "skip", "no address") { _ in },
+        Row(ListenerCheck(), "skip", "once the agent has started") {
+            $0.found[ListenerCheck.name] = ["listen": "127.0.0.1:9464", "idle": true]
         },
-        Row(MetricsListenerCheck(), "pass", "listens on 127.0.0.1:9464") {
-            $0.found[MetricsListenerCheck.name] = ["listen": "127.0.0.1:9464", "weak": []]
+        Row(ListenerCheck(), "pass", "listens on 127.0.0.1:9464") {
+            $0.found[ListenerCheck.name] = ["listen": "127.0.0.1:9464", "weak": []]
         },
-        Row(MetricsListenerCheck(), "warn", "as plain text") {
-            $0.found[MetricsListenerCheck.name] = [
+        Row(ListenerCheck(), "warn", "as plain text") {
+            $0.found[ListenerCheck.name] = [
                 "listen": "192.0.2.7:9464", "weak": ["the token goes over the network as plain text"],
             ]
         },
-        Row(MetricsListenerCheck(), "fail", "cannot use the token in /t") {
-            let fault = Explanation(of: MetricsError.tokenUnusable(path: "/t", reason: "REASON"))
-            $0.found[MetricsListenerCheck.name] = ["listen": "127.0.0.1:9464", "fault": .object(fault.members)]
+        Row(ListenerCheck(), "fail", "cannot use the token in /t") {
+            let fault = Explanation(of: ListenerError.tokenUnusable(path: "/t", reason: "REASON"))
+            $0.found[ListenerCheck.name] = ["listen": "127.0.0.1:9464", "fault": .object(fault.members)]
         },
     ]
 

@@ -113,7 +113,7 @@ struct FeatureTests {
                 "oauth-accounts", "mpin",
                 "broker",
                 "outbox",
-                "sensors", "gpio", "bluetooth", "consent", "metrics-listener",
+                "sensors", "gpio", "bluetooth", "consent", "api-listener",
             ])
     }
 }
@@ -170,7 +170,7 @@ struct StandbyTests {
                 let diagnosis = try await client.get("/v1/doctor")
                 #expect(
                     diagnosis["checks"]?.array?.compactMap { $0["name"]?.string } == [
-                        "clock", "vault", "storage", "metrics-listener",
+                        "clock", "vault", "storage", "api-listener",
                     ])
                 let figures = String(decoding: try await client.text("/v1/metrics", as: "text/plain"), as: UTF8.self)
                 #expect(figures.contains("\nlatchkey_vault_locked 1\n") && !figures.contains("latchkey_registration"))

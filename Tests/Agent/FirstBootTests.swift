@@ -152,6 +152,17 @@ struct FirstBootHelperTests {
                 #expect(try read() == ["fault": .string("users other than root may write \(settings)")])
             }
             #expect(chmod(settings, 0o644) == 0)
+            // Also a drop-in, and the directory that it is in.
+            let (dropIns, dropIn) = ("\(folder)/latchkey.d", "\(folder)/latchkey.d/image.toml")
+            #expect(mkdir(dropIns, 0o755) == 0)
+            try Data("[broker]\nport = 1\n".utf8).write(to: URL(filePath: dropIn))
+            #expect(chmod(dropIn, 0o644) == 0)
+            #expect(try read()["path"]?.string == file)
+            for path in [dropIn, dropIns] {
+                #expect(chmod(path, 0o777) == 0)
+                #expect(try read() == ["fault": .string("others than root may write \(path)")])
+                #expect(chmod(path, 0o755) == 0)
+            }
             guard geteuid() == 0 else { return }
             #expect(chown(settings, 65_534, 0) == 0)
             #expect(try read()["content"] == nil)

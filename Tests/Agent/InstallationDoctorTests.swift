@@ -69,9 +69,10 @@ struct InstallationDoctorTests {
             $0.settings?.broker.port = 1
         },
         InstallationRow(
-            SettingsCheck(), "fail", "a: wrong, and 1 more; fix it, and check with: latchkey config check /x"
+            SettingsCheck(), "fail",
+            "/x.d/1.toml: a: wrong, and 1 more; fix it, and check with: latchkey config check /x"
         ) {
-            ($0.settingsPath, $0.settingsFaults) = ("/x", ["a: wrong", "b: wrong"])
+            ($0.settingsPath, $0.settingsFaults) = ("/x", ["/x.d/1.toml: a: wrong", "/x: b: wrong"])
         },
 
         InstallationRow(CredentialCheck(), "fail", "loads no credential latchkey-vault") { _ in },

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import LocalAPI
-import Settings
 import Testing
 
 @testable import Agent
@@ -176,79 +175,5 @@ struct MetricsTests {
         #expect(files > 5 && most > 5 && resident > 1_048_576)
         #expect(now.cpuSeconds ?? -1 >= before.cpuSeconds ?? 0)
         #expect(now.writtenBytes != nil && now.threads ?? 0 >= 1)
-    }
-}
-
-@Suite("The listener for figures")
-struct MetricsListenerTests {
-    private static let good = "0123456789abcdef0123456789abcdef"
-
-    private func listener(
-        _ token: String = good, mode: Int = 0o600, credential: Bool = false,
-        _ change: (inout AgentConfiguration) -> Void = { _ in }
-    ) throws -> MetricsListener {
-        try withFolder { folder in
-            let path = "\(folder)/token"
-            _ = FileManager.default.createFile(
-                atPath: path, contents: Data(token.utf8), attributes: [.posixPermissions: mode])
-            var settings = AgentConfiguration()
-            settings[MetricsSettings.self].listen = "127.0.0.1:9464"
-            if credential {
-                settings[MetricsSettings.self].credential = "token"
-            } else {
-                settings[MetricsSettings.self].tokenFile = path
-            }
-            change(&settings)
-            return try MetricsListener(settings, environment: credential ? ["CREDENTIALS_DIRECTORY": folder] : [:])
-        }
-    }
-
-    @Test("the listener for figures takes its token from a file for the agent alone, or a credential")
-    func token() throws {
-        #expect(try listener(Self.good + "\n").token == Self.good)
-        #expect(try listener(mode: 0o440, credential: true).token == Self.good)
-        #expect(try listener().weaknesses.isEmpty)
-        #expect(try listener(String(Self.good.prefix(16))).weaknesses.first?.contains("16 characters") == true)
-        for (token, mode) in [(Self.good, 0o640), ("", 0o600), ("0123456789abcde\n", 0o600), (Self.good + " x", 0o600)]
-        {
-            #expect(throws: MetricsError.self, "\(token) \(mode)") { try listener(token, mode: mode) }
-        }
-        #expect(throws: MetricsError.self) { try listener { $0[MetricsSettings.self].tokenFile = "/nowhere" } }
-        #expect(throws: MetricsError.self) { try listener { $0[MetricsSettings.self].tokenFile = "" } }
-    }
-
-    @Test("the listener for figures takes loopback, or one other address if named, which is a weakness")
-    func address() throws {
-        let other = "192.0.2.7:9464"
-        #expect(throws: MetricsError.beyondLoopback(other)) { try listener { $0[MetricsSettings.self].listen = other } }
-        let wide = try listener {
-            $0[MetricsSettings.self].listen = other
-            $0[MetricsSettings.self].beyondLoopback = true
-        }
-        #expect(wide.weaknesses.first?.contains("plain text") == true)
-        func keys(_ toml: String) -> [String] {
-            do {
-                _ = try AgentConfiguration(toml: "[metrics]\n\(toml)\n", path: "t.toml", of: Features.all)
-                return []
-            } catch .faults(_, let faults) {
-                return faults.map(\.keyPath)
-            } catch {
-                return ["\(error)"]
-            }
-        }
-        #expect(keys("listen = \"127.0.0.1:9464\"\nnames = [\"board\"]").isEmpty)
-        #expect(keys("listen = \"\(other)\"\nbeyond_loopback = true").isEmpty)
-        for wrong in [other, "0.0.0.0:9464", "localhost:9464", "9464"] {
-            #expect(keys("listen = \"\(wrong)\"") == ["metrics.listen"], "\(wrong)")
-        }
-        #expect(keys("listen = \"0.0.0.0:9464\"\nbeyond_loopback = true") == ["metrics.listen"])
-    }
-
-    @Test("the listener for figures gives the token's holder the rights of an ordinary user")
-    func user() throws {
-        let daemon = try #require(try listener { $0[MetricsSettings.self].user = "daemon" }.user)
-        #expect(daemon.uid != 0 && daemon.groups.contains(getgrnam("daemon").pointee.gr_gid))
-        #expect(throws: MetricsError.self) { try listener { $0[MetricsSettings.self].user = "root" } }
-        #expect(throws: MetricsError.self) { try listener { $0[MetricsSettings.self].user = "nobody-knows" } }
     }
 }

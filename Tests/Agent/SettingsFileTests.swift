@@ -26,36 +26,27 @@ struct SettingsFileTests {
 
     @Test("a survey of no settings file has every documented key, with its documented default")
     func survey() throws {
-        let preset = try AgentConfiguration.survey(toml: "", path: "test.toml", of: Features.all)
+        func survey(_ text: String) throws -> [SurveyedSetting] {
+            let members = try SettingsDocument.parse(text)
+            return try AgentConfiguration.survey(
+                SettingsLayers(main: .init(path: "test.toml", members: members)), of: Features.all)
+        }
+        let preset = try survey("")
         let tables = ["hosts", "brokers", "inbox", "actions", "grants"]
         let keys = preset.map(\.keyPath).filter { !tables.contains($0) }
         let documented = try ConfigurationTests.documentedKeys()
         #expect(keys.sorted() == documented.sorted())
         #expect(Set(preset.map(\.keyPath)).count == preset.count)
-        #expect(preset.allSatisfy { !$0.isWritten && $0.value == $0.preset })
+        #expect(preset.allSatisfy { $0.files.isEmpty && $0.value == $0.preset })
 
         let text = try String(contentsOf: ConfigurationTests.documented, encoding: .utf8)
-        let written = try AgentConfiguration.survey(toml: text, path: "test.toml", of: Features.all)
+        let written = try survey(text)
         let members = try SettingsDocument.parse(text)
         for setting in written where !tables.contains(setting.keyPath) {
             let parts = setting.keyPath.split(separator: ".").map(String.init)
-            #expect(setting.isWritten && setting.value == setting.preset, "\(setting)")
+            #expect(setting.files == ["test.toml"] && setting.value == setting.preset, "\(setting)")
             #expect(members[parts[0]]?[parts[1]]?.number ?? 0 == setting.value.number ?? 0, "\(setting)")
             #expect(members[parts[0]]?[parts[1]]?.string == setting.value.string, "\(setting)")
-        }
-    }
-
-    @Test("a settings file keeps its byte order mark when it is changed, and one in UTF-16 becomes UTF-8")
-    func encodings() throws {
-        let (mark, text) = (Data([0xEF, 0xBB, 0xBF]), Data("[broker]\r\nport = 1\r\n".utf8))
-        let changed = Data("[broker]\r\nport = 2\r\n".utf8)
-        let wide = Data([0xFF, 0xFE]) + Data(text.flatMap { [$0, 0] })
-        for (before, after) in [(mark + text, mark + changed), (wide, changed)] {
-            try withFile("") { file, path in
-                try before.write(to: URL(filePath: path))
-                #expect(try set(file, "broker.port", "2").isWritten)
-                #expect(try Data(contentsOf: URL(filePath: path)) == after)
-            }
         }
     }
 
@@ -77,47 +68,106 @@ struct SettingsFileTests {
                     try file.set(example.key, to: words(example.wrong), comparingMachine: false)
                 }
             }
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+            #expect(!FileManager.default.fileExists(atPath: file.changes))
             // It is one of two that belong together.
             guard example.key != "location.source" || example.other != "\"fixed\"" else { return }
             let change = try file.set(example.key, to: words(example.other), comparingMachine: false)
             #expect(change.isWritten && change.value != change.former)
             #expect(try file.setting(example.key).value == change.value)
-            let after = try String(contentsOfFile: path, encoding: .utf8)
-            let lines = zip(text.split(separator: "\n"), after.split(separator: "\n")).filter { $0 != $1 }
-            #expect(lines.count == 1, "\(lines)")
+            #expect(try file.setting(example.key).files == [path, file.changes])
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
             #expect(try file.set(example.key, to: nil, comparingMachine: false).value == change.former)
+            #expect(try file.unset(example.key, comparingMachine: false).value == change.former)
+            #expect(try file.setting(example.key).files == [path])
         }
     }
 
-    @Test("a change of settings keeps mode and links, and leaves nothing beside the file")
+    /// What the drop-in with the changes holds below its heading.
+    private func changes(_ file: SettingsFile) throws -> String {
+        let lines = try String(contentsOfFile: file.changes, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        return lines.drop { $0.hasPrefix("#") }.dropFirst().joined(separator: "\n")
+    }
+
+    @Test("a change of settings has the mode of the settings file, then its own, and leaves nothing beside it")
     func mode() throws {
-        try withFile("[broker]\nport = 1\n") { _, path in
+        try withFile("[broker]\nport = 1\n") { file, path in
+            func mode() throws -> Int? {
+                try FileManager.default.attributesOfItem(atPath: file.changes)[.posixPermissions] as? Int
+            }
             #expect(chmod(path, 0o640) == 0)
-            let link = path + ".link"
-            #expect(symlink(path, link) == 0)
-            #expect(try set(SettingsFile(link, of: Features.all), "broker.port", "2").former == 1)
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == "[broker]\nport = 2\n")
-            let attributes = try FileManager.default.attributesOfItem(atPath: path)
-            #expect(
-                attributes[.posixPermissions] as? Int == 0o640
-                    && attributes[.type] as? FileAttributeType == .typeRegular)
-            let folder = URL(filePath: path).deletingLastPathComponent().path
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+            let first = try set(file, "broker.port", "2")
+            #expect(first.former == 1)
+            #expect(try mode() == 0o640)
+            #expect(chmod(file.changes, 0o600) == 0)
+            #expect(try set(file, "broker.port", "3").former == 2)
+            #expect(try mode() == 0o600)
+            #expect(try changes(file) == "[broker]\nport = 3\n")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "[broker]\nport = 1\n")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: file.changes.parentDirectory).count == 1)
             // What is so already is not written again.
-            #expect(try set(SettingsFile(link, of: Features.all), "broker.port", "2").isWritten == false)
+            #expect(try set(file, "broker.port", "3").isWritten == false)
         }
     }
 
-    @Test("a settings file that does not exist is made with the one setting")
-    func made() throws {
+    @Test("a draft of the settings that a killed command has left is not read, and is replaced")
+    func draft() throws {
+        try withFile("") { file, path in
+            _ = try set(file, "broker.port", "1")
+            for name in [".new", ".lock"] {
+                try Data("[broker]\nport = ".utf8).write(to: URL(filePath: file.changes + name))
+            }
+            #expect(try file.setting("broker.port").value == 1)
+            #expect(try AgentConfiguration.load(path: path).broker.port == 1)
+            #expect(try set(file, "broker.port", "2").isWritten)
+            #expect(try changes(file) == "[broker]\nport = 2\n")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: file.changes.parentDirectory).count == 1)
+        }
+    }
+
+    @Test("a setting of a later drop-in cannot be changed before it, and one of another file is not taken out")
+    func otherFiles() throws {
+        try withFile("[broker]\nhost = \"a\"\n[[actions]]\nname = \"lamp\"\nfilter = \"f\"\ncommand = [\"/b\"]\n") {
+            file, path in
+            _ = try set(file, "broker.window", "7")
+            let (image, site) = (
+                file.changes.parentDirectory + "/10-image.toml", file.changes.parentDirectory + "/90-site.toml"
+            )
+            try "[broker]\nport = 1\n".write(toFile: image, atomically: true, encoding: .utf8)
+            try "[broker]\nuser_name = \"u\"\n".write(toFile: site, atomically: true, encoding: .utf8)
+            #expect(try set(file, "broker.port", "2").former == 1)
+            #expect(try file.setting("broker.port").files == [image, file.changes])
+            #expect(
+                throws: SettingsEditError.overridden(keyPath: "broker.user_name", by: site, changes: file.changes)
+            ) { try set(file, "broker.user_name", "v") }
+            #expect(try set(file, "broker.user_name", "u").isWritten == false)
+            #expect(
+                throws: SettingsEditError.notWritten(keyPath: "broker.host", path: file.changes, others: [path])
+            ) { try file.unset("broker.host", comparingMachine: false) }
+            #expect(try file.unset("broker.port", comparingMachine: false).value == 1)
+
+            // A table of another file is changed by its name, and that change can be undone.
+            #expect(try set(file, "actions.lamp.retries", "5").former == .null)
+            #expect(try changes(file).hasPrefix("[[actions]]\nname = \"lamp\"\nretries = 5\n"))
+            #expect(try set(file, "actions[0].retries", "6").former == 5)
+            #expect(try file.unset("actions.lamp", comparingMachine: false).value["retries"] == nil)
+            #expect(try changes(file) == "[broker]\nwindow = 7\n")
+            #expect(throws: SettingsEditError.self) { try file.unset("actions.lamp", comparingMachine: false) }
+            _ = try set(file, "actions.lamp.retries", "5")
+            #expect(try file.unset("actions.lamp.retries", comparingMachine: false).value == .null)
+            #expect(try changes(file) == "[broker]\nwindow = 7\n")
+        }
+    }
+
+    @Test("without a settings file, the drop-ins alone are used at the usual place, and a named file has to exist")
+    func missing() throws {
         try withFile(nil) { file, path in
             #expect(!file.exists)
             #expect(throws: ConfigurationError.self) { try file.settings() }
-            let change = try set(file, "broker.port", "1883")
-            #expect(change.isWritten)
-            let text = try String(contentsOfFile: path, encoding: .utf8)
-            #expect(text == "[broker]\nport = 1883\n")
+            #expect(throws: ConfigurationError.self) { try set(file, "broker.port", "1883") }
+            #expect(!FileManager.default.fileExists(atPath: file.changes.parentDirectory))
+            let layers = try SettingsLayers.read(path, [])
+            #expect(layers.layers.count == 1 && layers.members.isEmpty)
         }
     }
 
@@ -135,7 +185,7 @@ struct SettingsFileTests {
                 try file.set("api.operate", to: ["nobody-of-this-name"], comparingMachine: true)
             }
             #expect(error?.message.contains("nobody-of-this-name does not exist") == true)
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+            #expect(!FileManager.default.fileExists(atPath: file.changes))
             #expect(
                 try set(file, "api.operate", "nobody-of-this-name", "root").value == ["nobody-of-this-name", "root"])
 
@@ -166,25 +216,21 @@ struct SettingsFileTests {
             #expect(try set(file, "actions[0].timeout_seconds", "90").former == .null)
             #expect(try file.setting("actions[007].timeout_seconds").value == 90)
             let expected = """
-                # Ours.
-                [broker]
-                port = 1 # TLS
-
                 [[actions]]
                 name = "007"
-                filter = "lamp/#"
                 command = ["/bin/lamp", "--quick"]
+                filter = "lamp/#"
                 retries = 6
                 timeout_seconds = 90
 
                 [[grants]]
                 name = "meter"
-                user = "root"
                 scopes = ["write"]
                 token = true
+                user = "root"
 
                 """
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == expected)
+            #expect(try changes(file) == expected)
 
             // Refused as a whole, and nothing is changed.
             let wrong: [[(key: String, words: [String])]] = [
@@ -200,30 +246,18 @@ struct SettingsFileTests {
                 try file.add(to: "action", action, comparingMachine: false)
             }
             #expect(throws: SettingsEditError.self) { try file.unset("actions.007.name", comparingMachine: false) }
-            #expect(throws: SettingsEditError.notWritten(keyPath: "broker.host", path: path)) {
+            #expect(throws: SettingsEditError.notWritten(keyPath: "broker.host", path: file.changes, others: [])) {
                 try file.unset("broker.host", comparingMachine: false)
             }
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == expected)
+            #expect(try changes(file) == expected)
 
             #expect(try file.unset("actions.007", comparingMachine: false).former["retries"] == 6)
             #expect(try file.unset("grants[meter]", comparingMachine: false).isWritten)
+            #expect(try changes(file) == "")
+            #expect(throws: SettingsEditError.notWritten(keyPath: "broker.port", path: file.changes, others: [path])) {
+                try file.unset("broker.port", comparingMachine: false)
+            }
             #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
-            #expect(try file.unset("broker.port", comparingMachine: false).value == 0)
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == "# Ours.\n[broker]\n")
-        }
-    }
-
-    @Test("a change of the settings that somebody else makes meanwhile is found, and not overwritten")
-    func meanwhile() throws {
-        try withFile("before\n") { _, path in
-            let replacement = try FileReplacement(of: path)
-            try "theirs\n".write(toFile: path, atomically: false, encoding: .utf8)
-            #expect(try replacement.replace(Array("before\n".utf8), with: Array("ours\n".utf8)) == false)
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs\n")
-            // An editor that replaces the file by another one of the same content.
-            try "theirs\n".write(toFile: path, atomically: true, encoding: .utf8)
-            #expect(try replacement.replace(Array("theirs\n".utf8), with: Array("ours\n".utf8)) == false)
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs\n")
         }
     }
 
@@ -247,6 +281,7 @@ struct SettingsFileTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = SettingsFile(folder.appending(path: "latchkey.toml").path, of: Features.all)
+        try Data().write(to: URL(filePath: file.path))
         let keys = ["broker.port", "broker.window", "console.port", "outbox.max_age_hours", "gateway.renew_days"]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for key in keys {

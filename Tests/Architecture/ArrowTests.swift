@@ -50,6 +50,7 @@ private let knownByFeatures: [String: Set<String>] = [
     "Installation": ["AgentGateway", "Board", "Gateway", "HTTPClient", "Messaging", "Vault"],
     "MPin": ["Cryptography", "Prompts", "Board", "MPin"],
     "Messages": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"],
+    "Listener": ["AgentMetrics"],
     "Metrics": ["AgentGateway", "AgentMessages", "Board", "Gateway", "Messaging", "HTTPClient"],
     "Nearby": ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"],
     "Network": ["AgentGateway", "AgentMessages", "Connectivity", "Gateway", "Messaging"],

@@ -48,7 +48,8 @@ struct StateTests {
                 .union(SessionLockStateTests.states.map(\.name)).union(MPinStateTests.states.map(\.point))
                 .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points)
                 .union(ProfileStateTests.states.map(\.name)).union(FirstBootStateTests.states.map(\.point))
-                .union(ConsentStateTests.points).union([ConsentStateTests.grant]))
+                .union(ConsentStateTests.points).union([ConsentStateTests.grant])
+                .union(SettingsStateTests.states.map(\.point)))
     }
 
     @Test(

@@ -52,6 +52,18 @@ package final class TestBoard {
         """.write(to: configuration, atomically: true, encoding: .utf8)
     }
 
+    /// Writes a file of settings that are read after those of ``configuration``.
+    ///
+    /// - Parameter name: such as `10-image.toml`.
+    @discardableResult
+    package func dropIn(_ name: String, _ settings: String) throws -> URL {
+        let directory = folder.appending(path: "latchkey.d")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let file = directory.appending(path: name)
+        try settings.write(to: file, atomically: true, encoding: .utf8)
+        return file
+    }
+
     private var givenKey: URL { folder.appending(path: "given.key") }
 
     /// Spares the daemon its first RSA key; it makes all others itself.

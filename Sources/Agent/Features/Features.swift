@@ -5,6 +5,7 @@ import AgentCore
 import AgentDirectory
 import AgentFirstBoot
 import AgentGateway
+import AgentListener
 import AgentMessages
 import AgentMetrics
 import AgentNearby
@@ -66,5 +67,6 @@ package enum Features {
         ConsoleFeature.self,
         LogsFeature.self,
         MetricsFeature.self,
+        ListenerFeature.self,
     ]
 }

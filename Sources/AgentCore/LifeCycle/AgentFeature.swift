@@ -27,6 +27,29 @@ package struct AgentFeature: Feature {
             table.strings("read", &configuration.api.read)
             table.strings("publish", &configuration.api.publish)
             table.strings("operate", &configuration.api.operate)
+            readListener(from: &table, into: &configuration.api)
+        }
+    }
+
+    private static func readListener(from table: inout SettingsTable, into api: inout APISettings) {
+        table.string("listen", &api.listen, .any)
+        table.flag("beyond_loopback", &api.listensBeyondLoopback)
+        table.strings("names", &api.names)
+        if api.names.contains(where: { $0.isEmpty || $0.contains("/") || $0.contains(":") }) {
+            table.note("names", "has what is not a host name", fix: "write names without scheme and port")
+        }
+        table.string("token_file", &api.tokenFile, .absolutePathOrEmpty)
+        table.string("token_credential", &api.tokenCredential, .plainName)
+        table.string("token_user", &api.tokenUser, .any)
+        guard !api.listen.isEmpty else { return }
+        guard let address = ListenAddress(api.listen), !address.isWildcard else {
+            return table.note(
+                "listen", "is not one numeric address with a port", fix: "write it as 127.0.0.1:9464 or [::1]:9464")
+        }
+        if !address.isLoopback, !api.listensBeyondLoopback {
+            table.note(
+                "listen", "is an address that other machines reach",
+                fix: "use 127.0.0.1, or set beyond_loopback to true")
         }
     }
 

@@ -70,6 +70,18 @@ package struct APISettings: Sendable, Equatable {
     package var publish = ["@latchkey"]
     /// Who may change the board's identity and act in its name.
     package var operate: [String] = []
+    /// Address and port on which programs with a token are served over TCP; empty: none.
+    package var listen = ""
+    /// Whether that may be an address that other machines reach.
+    package var listensBeyondLoopback = false
+    /// Names by which the listener may be asked beside its address.
+    package var names: [String] = []
+    /// File of the token; empty: the credential holds it.
+    package var tokenFile = ""
+    /// Name of the credential below `$CREDENTIALS_DIRECTORY`.
+    package var tokenCredential = "latchkey-api"
+    /// User whose rights programs with the token have; empty: they get the figures alone.
+    package var tokenUser = ""
 }
 
 /// The board's button, LED and sensors.

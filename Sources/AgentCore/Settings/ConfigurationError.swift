@@ -5,8 +5,10 @@ import Settings
 package enum ConfigurationError: Explained, Equatable {
     /// The file does not exist, cannot be read, or is not text.
     case unreadable(path: String, reason: String)
-    /// Every fault of the file, in file order.
+    /// Every fault of the settings: of the file at this path, and of the drop-ins that they name.
     case faults(path: String, [SettingsFault])
+    /// Settings that root acts on are in a file or a directory that others may change.
+    case writableByOthers(path: String)
     /// A user or a group of `[api]`, `[[grants]]` or `[proxy]` does not exist on this machine.
     case unknownPeer(name: String)
 
@@ -19,8 +21,12 @@ package enum ConfigurationError: Explained, Equatable {
         case .faults(let path, let faults):
             Explanation(
                 "configuration.faults", .configuration,
-                "\(path): " + faults.map(\.description).joined(separator: "; "),
+                SettingsFault.list(faults, main: path),
                 remedy: "fix them and check with: latchkey config check")
+        case .writableByOthers(let path):
+            Explanation(
+                "configuration.writable-by-others", .configuration, "others than root may write \(path)",
+                remedy: "run: chown root: \(path); chmod go-w \(path)")
         case .unknownPeer(let name):
             Explanation(
                 "configuration.unknown-peer", .configuration,
@@ -32,5 +38,6 @@ package enum ConfigurationError: Explained, Equatable {
     package static let examples: [ConfigurationError] = [
         .unreadable(path: "PATH", reason: "REASON"),
         .faults(path: "PATH", [SettingsFault(keyPath: "KEY", fault: "FAULT", fix: "FIX")]), .unknownPeer(name: "NAME"),
+        .writableByOthers(path: "PATH"),
     ]
 }

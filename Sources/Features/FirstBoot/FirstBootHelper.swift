@@ -39,23 +39,15 @@ package enum FirstBootHelper {
     static func answer(
         to request: [UInt8], settings: String?, of features: [any Feature.Type]
     ) throws(ConfigurationError) -> JSON {
-        let path = settings ?? AgentConfiguration.defaultPath
-        let bytes: [UInt8]
-        do throws(FileFault) {
-            let file = try OpenedFile(path)
-            let status = try file.status()
-            // No other program may name a file that root reads.
-            guard [0, geteuid()].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
-                return ["fault": .string("users other than root may write \(path)")]
-            }
-            bytes = try BoundedFile.read(file.descriptor, limit: SettingsDocument.limit)
-        } catch {
-            guard settings == nil, error == .system(Errno(ENOENT)) else {
-                throw .unreadable(path: path, reason: "\(error)")
-            }
-            bytes = []
+        let setting: String
+        do throws(ConfigurationError) {
+            // No other user may name a file that root reads.
+            setting = try AgentConfiguration(SettingsLayers.read(settings, onlyOfRoot: true), of: features)[
+                FirstBootSettings.self
+            ].file
+        } catch .writableByOthers(let path) {
+            return ["fault": .string(ConfigurationError.writableByOthers(path: path).message)]
         }
-        let setting = try AgentConfiguration(bytes: bytes, path: path, of: features)[FirstBootSettings.self].file
         return answer(to: request, files: EnrollmentFile.paths(setting))
     }
 

@@ -1,5 +1,6 @@
 import AgentCore
 import Board
+import FoundationEssentials
 import Glibc
 import Groundwork
 import Settings
@@ -28,14 +29,20 @@ extension Installation {
 
     private mutating func gatherSettings(named path: String?, _ features: [any Feature.Type]) {
         do {
-            let settings = try AgentConfiguration.load(path: path, of: features)
+            let layers = try SettingsLayers.read(path)
+            var settings = try AgentConfiguration(layers, of: features)
+            settings.placeBySystemd(ProcessInfo.processInfo.environment, of: features)
             self.settings = settings
-            settingsFaults = MachineComparison(settings, of: features).faults.map(\.description)
+            settingsFaults = placed(MachineComparison(settings, of: features).faults.map(layers.placed))
         } catch .faults(_, let faults) {
-            settingsFaults = faults.map(\.description)
+            settingsFaults = placed(faults)
         } catch {
             settingsFaults = [error.message]
         }
+    }
+
+    private func placed(_ faults: [SettingsFault]) -> [String] {
+        faults.map { SettingsFault.list([$0], main: settingsPath) }
     }
 
     package static func entry(_ path: String) -> Entry {

@@ -10,6 +10,6 @@ package struct SettingsCheck: InstallationCheck {
             return .pass(installation.settings == AgentConfiguration() ? "the defaults" : "\(path) has no faults")
         }
         let others = installation.settingsFaults.count == 1 ? "" : ", and \(installation.settingsFaults.count - 1) more"
-        return .fail("\(path): \(first)\(others)", remedy: "fix it, and check with: latchkey config check \(path)")
+        return .fail("\(first)\(others)", remedy: "fix it, and check with: latchkey config check \(path)")
     }
 }

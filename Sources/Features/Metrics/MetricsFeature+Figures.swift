@@ -12,7 +12,8 @@ import Messaging
 /// The agent's figures: only what is counted anyway, at the moment of the question. Labels are names of the settings,
 /// of accounts and of inboxes that were added, whose numbers have limits; nothing that comes from a network is one.
 extension MetricsFeature {
-    func addMetricsRoute(to router: inout Router, at path: String = "/v1/metrics") {
+    /// - Parameter path: where the figures are asked for.
+    package func addMetricsRoute(to router: inout Router, at path: String = "/v1/metrics") {
         router.on(
             "GET", path, needs: .read,
             .init(

@@ -12,6 +12,8 @@ package struct ConfigurationReport: Sendable {
 
     /// One fault or notice.
     package struct Finding: Sendable, Equatable, CustomStringConvertible {
+        /// The drop-in that it is in; `nil` for the file that was checked.
+        package let file: String?
         /// The place: keys joined by dots; empty for the file as a whole.
         package let path: String
         /// What is wrong there.
@@ -23,24 +25,32 @@ package struct ConfigurationReport: Sendable {
         package let description: String
 
         /// - Parameter mark: between path and message.
-        package init(_ path: String, _ message: String, remedy: String? = nil, mark: String = " ") {
+        package init(
+            _ path: String, _ message: String, remedy: String? = nil, mark: String = " ", file: String? = nil
+        ) {
+            self.file = file
             self.path = path
             self.message = message
             self.remedy = remedy
-            description = (path.isEmpty ? "" : path + mark) + message + (remedy.map { "; \($0)" } ?? "")
+            let place = (file.map { "\($0): " } ?? "") + (path.isEmpty ? "" : path + mark)
+            description = place + message + (remedy.map { "; \($0)" } ?? "")
         }
 
-        package init(_ fault: SettingsFault) { self.init(fault.keyPath, fault.fault, remedy: fault.fix, mark: ": ") }
+        package init(_ fault: SettingsFault) {
+            self.init(fault.keyPath, fault.fault, remedy: fault.fix, mark: ": ", file: fault.file)
+        }
 
         package var json: JSON {
             var members: [String: JSON] = ["path": .string(path), "message": .string(message)]
             if let remedy { members["remedy"] = .string(remedy) }
+            if let file { members["file"] = .string(file) }
             return .object(members)
         }
     }
 
     /// - Parameters:
-    ///   - path: a gateway's document when it ends in `.json`, else the agent's own settings.
+    ///   - path: a gateway's document when it ends in `.json`, else the agent's own settings, which are checked with
+    ///     the drop-ins beside them.
     ///   - comparesMachine: whether to check too that this machine has what the agent's settings name: users, groups,
     ///     files, the board definition, the Bluetooth adapter.
     package init(of bytes: [UInt8], path: String, comparesMachine: Bool = false, of features: [any Feature.Type]) {
@@ -70,11 +80,12 @@ package struct ConfigurationReport: Sendable {
         _ bytes: [UInt8], _ path: String, _ comparesMachine: Bool, _ features: [any Feature.Type]
     ) {
         do {
-            let configuration = try AgentConfiguration(bytes: bytes, path: path, of: features)
+            let layers = try SettingsLayers.read(path, bytes)
+            let configuration = try AgentConfiguration(layers, of: features)
             guard comparesMachine else { return }
             let comparison = MachineComparison(configuration, of: features)
-            faults = comparison.faults.map(Finding.init)
-            notices = comparison.notices.map(Finding.init)
+            faults = comparison.faults.map { Finding(layers.placed($0)) }
+            notices = comparison.notices.map { Finding(layers.placed($0)) }
         } catch .faults(_, let found) {
             faults = found.map(Finding.init)
         } catch {

@@ -1,45 +1,72 @@
-import AgentCore
 import Groundwork
 import Settings
 
-/// What is to be written, from the words of a person.
-package struct SettingsEdit: Equatable {
-    package let path: SettingsPath
-    package let former: JSON
-    package let value: JSON
-    /// Whether the file does not say it yet: then it is written although it may be the default.
-    package let isNew: Bool
+/// The tables of the drop-in with the changes, while they are changed.
+struct SettingsEdit {
+    /// All files as they are.
+    let layers: SettingsLayers
+    let settings: [SurveyedSetting]
+    private let file: String
+    private var members: [String: JSON]
 
-    /// - Parameters:
-    ///   - words: `nil` means the default.
-    ///   - settings: of the file as it is.
-    /// - Throws: ``SettingsEditError``
-    package init(
-        _ keyPath: String, _ words: [String]?, in settings: [SurveyedSetting], readBy features: [any Feature.Type]
-    ) throws(SettingsEditError) {
-        let place = try SettingsPlace(keyPath, in: settings)
-        guard let key = place.key else { throw .array(keyPath: keyPath) }
-        path = SettingsPath(table: place.table, index: place.index, key: key)
-        if let index = place.index {
-            // What is not written there has its default.
-            guard let words else { throw .defaultOfElement(keyPath: keyPath) }
-            let table = settings.first { $0.keyPath == place.table }?.value[index]?.object ?? [:]
-            let current = table[key]
-            (former, isNew) = (current ?? .null, current == nil)
-            let others = table.sorted { $0.key < $1.key }.filter { $0.key != key }
-            value = SettingsWords.values(of: [(key, words)], in: place.table, beside: others, readBy: features)[0].value
-        } else {
-            guard let setting = settings.first(where: { $0.keyPath == keyPath }) else {
-                throw Self.unknown(keyPath, settings)
-            }
-            (former, isNew) = (setting.value, words != nil && !setting.isWritten)
-            value = words.map { SettingsWords.value(of: $0, like: setting.preset) } ?? setting.preset
+    init(of layers: SettingsLayers, file: String, _ settings: [SurveyedSetting]) {
+        (self.layers, self.file, self.settings) = (layers, file, settings)
+        members = layers.layers.dropFirst().first { $0.path == file }?.members ?? [:]
+    }
+
+    /// All files with the changes.
+    var changed: SettingsLayers { layers.replacing(file, with: members) }
+
+    /// What the file is to hold.
+    var text: [UInt8] {
+        let heading = """
+            # Written by: latchkey config set, add and unset, which write the whole file anew.
+            # Values may be edited here too; comments are lost at the next change.
+
+
+            """
+        return Array((heading + SettingsDocument.text(of: members)).utf8)
+    }
+
+    /// The default of a setting in a single table; `nil` if there is no such setting.
+    func preset(of place: SettingsPlace) -> JSON? {
+        place.index == nil ? settings.first { $0.keyPath == place.description }?.preset : nil
+    }
+
+    /// What all files say then of a place of now.
+    func value(afterwardsOf place: SettingsPlace) -> JSON? {
+        place.identity(in: changed) == place.identity(in: layers) ? place.value(in: changed) : nil
+    }
+
+    mutating func set(_ place: SettingsPlace, to value: JSON) {
+        _ = change(place) { $0.updateValue(value, forKey: place.key ?? "") }
+    }
+
+    mutating func add(_ table: JSON, to array: String) {
+        members[array] = .array((members[array]?.array ?? []) + [table])
+    }
+
+    /// - Returns: `false` if the file does not say it.
+    mutating func remove(_ place: SettingsPlace) -> Bool {
+        let identity = place.identity(in: layers)
+        return change(place) { table in
+            if let key = place.key { return table.removeValue(forKey: key) != nil }
+            defer { table = identity }
+            return table != identity
         }
     }
 
-    package static func unknown(_ keyPath: String, _ settings: [SurveyedSetting]) -> SettingsEditError {
-        let key = keyPath.split(separator: ".").last
-        let near = settings.map(\.keyPath).filter { name in key.map { name.hasSuffix(".\($0)") } ?? false }
-        return .unknown(keyPath: keyPath, nearest: Array(near.prefix(3)))
+    /// Changes a table of the file. One that says nothing, or only which one of an array it is, is left out.
+    private mutating func change<Result>(_ place: SettingsPlace, _ body: (inout [String: JSON]) -> Result) -> Result {
+        let identity = place.identity(in: layers)
+        var tables = members[place.table].map { place.index == nil ? [$0] : $0.array ?? [] } ?? []
+        let index = tables.firstIndex { place.index == nil || SettingsLayers.identity(of: $0) == identity }
+        var table = index.flatMap { tables.remove(at: $0).object } ?? identity
+        let result = body(&table)
+        if table != identity { tables.insert(.object(table), at: index ?? tables.count) }
+        // Not `nil`, which is the JSON null here.
+        members.removeValue(forKey: place.table)
+        if let first = tables.first { members[place.table] = place.index == nil ? first : .array(tables) }
+        return result
     }
 }

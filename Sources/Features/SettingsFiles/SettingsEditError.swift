@@ -2,7 +2,7 @@ import AgentCore
 import Groundwork
 import Settings
 
-/// Why a setting was not changed. The file is as it was.
+/// Why a setting was not changed. All files are as they were.
 package enum SettingsEditError: Explained, Equatable {
     /// No setting has this name; `nearest` are the likely ones.
     case unknown(keyPath: String, nearest: [String])
@@ -14,14 +14,14 @@ package enum SettingsEditError: Explained, Equatable {
     case noElement(array: String, element: String, there: [String])
     /// What a table of an array does not say has its default already.
     case defaultOfElement(keyPath: String)
-    /// The file does not say it, so that it cannot be taken out.
-    case notWritten(keyPath: String, path: String)
+    /// The array has a table of this name already.
+    case exists(array: String, name: String)
+    /// The drop-in with the changes does not say it, so that it cannot be taken out; `others` do.
+    case notWritten(keyPath: String, path: String, others: [String])
+    /// A drop-in that is read after the one with the changes says something else.
+    case overridden(keyPath: String, by: String, changes: String)
     /// With this value the agent would not start.
     case refused(keyPath: String, [SettingsFault])
-    /// The file says it in a form that is not changed by programs.
-    case notPlaced(keyPath: String, path: String)
-    /// Somebody else changed the file again and again.
-    case changedMeanwhile(path: String)
     /// Another process is changing the file, and does not end; 0 if it is not known.
     case inUse(path: String, process: Int32)
     case forbidden(path: String)
@@ -59,25 +59,31 @@ package enum SettingsEditError: Explained, Equatable {
                 "settings.default-of-element", .invalidInput,
                 "\(DisplayText.oneLine(keyPath, limit: 100)) has its default while the file does not say it",
                 remedy: "take it out: latchkey config unset \(DisplayText.oneLine(keyPath, limit: 100))")
-        case .notWritten(let keyPath, let path):
+        case .exists(let array, let name):
+            Explanation(
+                "settings.exists", .conflict, "there is \(array)[\(DisplayText.oneLine(name, limit: 100))] already",
+                remedy: "change it: latchkey config set '\(array)[NAME].KEY' VALUE")
+        case .notWritten(let keyPath, let path, let others):
             Explanation(
                 "settings.not-written", .invalidInput,
-                "\(path) does not say \(DisplayText.oneLine(keyPath, limit: 100))",
-                remedy: "see what it says: latchkey config show")
+                "\(path) does not set \(DisplayText.oneLine(keyPath, limit: 100))"
+                    + (others.isEmpty ? "" : ", but \(others.joined(separator: " and ")) does"),
+                remedy: others.isEmpty
+                    ? "see what is set: latchkey config show --changed"
+                    : "take it out there, or set another value: latchkey config set")
+        case .overridden(let keyPath, let file, let changes):
+            Explanation(
+                "settings.overridden", .conflict,
+                "\(DisplayText.oneLine(keyPath, limit: 100)) is set in \(file), which is read after \(changes)",
+                remedy: "change it there; nothing was changed",
+                meaning: "a setting was not changed, because a later file would override it")
         case .refused(let keyPath, let faults):
             Explanation(
                 "settings.refused", .invalidInput,
                 "the agent would not start with that \(keyPath): "
-                    + faults.map(\.description).joined(separator: "; "),
+                    + SettingsFault.list(faults, main: nil),
                 remedy: "nothing was changed; for the settings of another machine add --syntax-only",
                 meaning: "a setting was not changed, because the agent would not start with it")
-        case .notPlaced(let keyPath, let path):
-            Explanation(
-                "settings.not-placed", .conflict, "\(path) has \(keyPath) in a form that this command does not change",
-                remedy: "change it in an editor, and check it with: latchkey config check")
-        case .changedMeanwhile(let path):
-            Explanation(
-                "settings.changed-meanwhile", .busy, "\(path) is being changed by somebody else", remedy: "try again")
         case .inUse(let path, let process):
             Explanation(
                 "settings.in-use", .busy,
@@ -96,10 +102,19 @@ package enum SettingsEditError: Explained, Equatable {
         .unknown(keyPath: "KEY", nearest: []),
         .table(keyPath: "KEY", keys: ["KEY"]), .array(keyPath: "KEY"),
         .noElement(array: "NAME", element: "ELEMENT", there: ["ELEMENT"]), .defaultOfElement(keyPath: "KEY"),
-        .notWritten(keyPath: "KEY", path: "PATH"),
+        .exists(array: "NAME", name: "ELEMENT"), .notWritten(keyPath: "KEY", path: "PATH", others: ["PATH"]),
+        .overridden(keyPath: "KEY", by: "PATH", changes: "PATH"),
         .refused(keyPath: "KEY", [SettingsFault(keyPath: "KEY", fault: "FAULT", fix: "FIX")]),
-        .notPlaced(keyPath: "KEY", path: "PATH"), .changedMeanwhile(path: "PATH"),
         .inUse(path: "PATH", process: 1234), .forbidden(path: "PATH"),
         .unwritable(path: "PATH", reason: "REASON"),
     ]
+}
+
+extension SettingsEditError {
+    /// With the settings of other tables that have the same key.
+    static func unknown(_ keyPath: String, _ settings: [SurveyedSetting]) -> SettingsEditError {
+        let key = keyPath.split(separator: ".").last
+        let near = settings.map(\.keyPath).filter { name in key.map { name.hasSuffix(".\($0)") } ?? false }
+        return .unknown(keyPath: keyPath, nearest: Array(near.prefix(3)))
+    }
 }

@@ -3,11 +3,15 @@ import Glibc
 import Groundwork
 import Settings
 
-/// The agent's settings file, shown and changed for a person; nothing of it is in memory between two calls.
+/// The agent's settings, shown and changed for a person; nothing of them is in memory between two calls.
+///
+/// They are read from the main file and its drop-ins. Changes are written to one drop-in, which is written as a whole.
 package struct SettingsFile: Sendable {
-    /// Without links; the file may not exist yet.
+    /// Of the main file, which may not exist.
     package let path: String
-    /// Whether somebody named it: then it has to exist, unless it is changed.
+    /// Of the drop-in with the changes.
+    package let changes: String
+    /// Whether the main file was named: then it has to exist.
     private let isNamed: Bool
     private let features: [any Feature.Type]
 
@@ -15,56 +19,36 @@ package struct SettingsFile: Sendable {
     package init(_ path: String?, of features: [any Feature.Type]) {
         self.features = features
         isNamed = path != nil
-        let named = path ?? AgentConfiguration.defaultPath
-        let resolved = realpath(named, nil)
-        defer { free(resolved) }
-        self.path = resolved.map { String(cString: $0) } ?? named
+        self.path = path ?? AgentConfiguration.defaultPath
+        changes = SettingsLayers.dropInDirectory(beside: self.path) + "/50-local.toml"
     }
 
     // MARK: Reading
 
-    /// Every setting with its value and its default.
+    /// Every setting with its value, its default and where it comes from.
     ///
     /// - Throws: ``ConfigurationError``
     package func settings() throws(ConfigurationError) -> [SurveyedSetting] {
-        let content = try content()
-        guard content != nil || !isNamed else {
-            throw .unreadable(path: path, reason: Errno(ENOENT).description)
-        }
-        return try AgentConfiguration.survey(toml: try text(of: content), path: path, of: features)
+        try AgentConfiguration.survey(read(), of: features)
     }
 
     /// One setting, or a key of a table that may occur several times, whose default is `null`.
     ///
     /// - Throws: ``ConfigurationError``, or ``SettingsEditError/unknown(keyPath:nearest:)``
     package func setting(_ keyPath: String) throws -> SurveyedSetting {
-        let settings = try settings()
+        let layers = try read()
+        let settings = try AgentConfiguration.survey(layers, of: features)
         if let setting = settings.first(where: { $0.keyPath == keyPath }) { return setting }
         let place = try SettingsPlace(keyPath, in: settings)
-        guard let index = place.index,
-            let table = settings.first(where: { $0.keyPath == place.table })?.value[index],
-            let value = place.key.map({ table[$0] }) ?? table
-        else { throw SettingsEdit.unknown(keyPath, settings) }
-        return SurveyedSetting(keyPath: keyPath, value: value, preset: .null, isWritten: true)
+        guard let value = place.value(in: layers) else { throw SettingsEditError.unknown(keyPath, settings) }
+        return SurveyedSetting(
+            keyPath: keyPath, value: value, preset: .null, files: layers.files(saying: place.description))
     }
 
-    /// Whether there is a file.
+    /// Whether there is a main file.
     package var exists: Bool { access(path, F_OK) == 0 }
 
-    /// - Returns: `nil` if there is no file.
-    private func content() throws(ConfigurationError) -> [UInt8]? {
-        do {
-            return try BoundedFile.read(path, limit: SettingsDocument.limit)
-        } catch .system(Errno(ENOENT)) {
-            return nil
-        } catch {
-            throw .unreadable(path: path, reason: error.description)
-        }
-    }
-
-    private func text(of content: [UInt8]?) throws(ConfigurationError) -> String {
-        try AgentConfiguration.text(of: content ?? [], at: path)
-    }
+    private func read() throws(ConfigurationError) -> SettingsLayers { try SettingsLayers.read(isNamed ? path : nil) }
 
     // MARK: Changing
 
@@ -73,24 +57,36 @@ package struct SettingsFile: Sendable {
         package var former: JSON
         package var value: JSON
         /// Whether the file was written.
-        package var isWritten: Bool
+        package var isWritten = true
     }
 
-    /// Changes one setting in the file, and nothing else in it. The file is the former one or the new one at any
-    /// moment, also if the power fails, with the mode and the owner that it had.
+    /// Changes one setting in the drop-in with the changes. That is the former one or the new one at any moment, also
+    /// if the power fails, with the mode and the owner that it had, or those of the main file.
     ///
     /// - Parameters:
     ///   - keyPath: such as `broker.port`, `hosts[0].timeout_seconds` or `actions.lamp.retries`.
     ///   - words: the value as a person types it, several for an array; `nil`: the default.
     ///   - comparingMachine: also refuses what this machine lacks, as `latchkey run` would.
-    /// - Throws: ``SettingsEditError``, or ``ConfigurationError`` if the file has faults already; nothing is changed
+    /// - Throws: ``SettingsEditError``, or ``ConfigurationError`` if the files have faults already; nothing is changed
     ///   then.
     package func set(_ keyPath: String, to words: [String]?, comparingMachine: Bool) throws -> Change {
-        try change(keyPath, comparingMachine) { text, settings in
-            let edit = try SettingsEdit(keyPath, words, in: settings, readBy: features)
-            let isWritten = edit.value != edit.former || edit.isNew
-            if isWritten { try text.set(edit.path, to: edit.value) }
-            return Change(former: edit.former, value: edit.value, isWritten: isWritten)
+        try change(keyPath, comparingMachine) { edit in
+            let place = try SettingsPlace(keyPath, in: edit.settings)
+            guard place.key != nil else { throw SettingsEditError.array(keyPath: keyPath) }
+            let value = try SettingsWords.value(of: words, at: place, named: keyPath, in: edit.settings, features)
+            let written = place.value(in: edit.layers)
+            let former = written ?? edit.preset(of: place) ?? .null
+            guard value != former || (written == nil && words != nil) else {
+                return Change(former: former, value: value, isWritten: false)
+            }
+            edit.set(place, to: value)
+            let after = edit.changed
+            if let file = after.files(saying: place.description).last, file != changes,
+                place.value(in: after) != value
+            {
+                throw SettingsEditError.overridden(keyPath: keyPath, by: file, changes: changes)
+            }
+            return Change(former: former, value: value)
         }
     }
 
@@ -103,81 +99,70 @@ package struct SettingsFile: Sendable {
     package func add(to array: String, _ members: [(key: String, words: [String])], comparingMachine: Bool) throws
         -> Change
     {
-        try change(array, comparingMachine) { text, settings in
-            guard settings.contains(where: { $0.keyPath == array }) else {
-                let keys = settings.map(\.keyPath).filter { $0.hasPrefix("\(array).") }
+        try change(array, comparingMachine) { edit in
+            guard let there = edit.settings.first(where: { $0.keyPath == array }) else {
+                let keys = edit.settings.map(\.keyPath).filter { $0.hasPrefix("\(array).") }
                 throw keys.isEmpty
-                    ? SettingsEdit.unknown(array, settings) : SettingsEditError.table(keyPath: array, keys: keys)
+                    ? SettingsEditError.unknown(array, edit.settings)
+                    : SettingsEditError.table(keyPath: array, keys: keys)
             }
             let values = SettingsWords.values(of: members, in: array, readBy: features)
-            try text.add(to: array, values)
-            let table: [String: JSON] = values.reduce(into: [:]) { $0[$1.key] = $1.value }
-            return Change(former: .null, value: .object(table), isWritten: true)
+            let table = JSON.object(values.reduce(into: [:]) { $0[$1.key] = $1.value })
+            let identity = SettingsLayers.identity(of: table)
+            let names = (there.value.array ?? []).map(SettingsLayers.identity)
+            if !identity.isEmpty, names.contains(identity) {
+                throw SettingsEditError.exists(array: array, name: identity.values.first?.string ?? "")
+            }
+            edit.add(table, to: array)
+            return Change(former: .null, value: table)
         }
     }
 
-    /// Takes a setting out of the file, which has its default then, or a table out of an array.
+    /// Takes a setting out of the drop-in with the changes, or a table out of an array; what the other files say of it
+    /// applies then, or its default.
     ///
-    /// - Returns: with the default as value; `null` for a table.
+    /// - Returns: with the value that it has then; `null` for a table.
     /// - Throws: like ``set(_:to:comparingMachine:)``
     package func unset(_ keyPath: String, comparingMachine: Bool) throws -> Change {
-        try change(keyPath, comparingMachine) { text, settings in
-            let place = try SettingsPlace(keyPath, in: settings)
-            let written = settings.first { $0.keyPath == (place.index == nil ? keyPath : place.table) }
-            guard let written else { throw SettingsEdit.unknown(keyPath, settings) }
-            var (former, value) = (written.value, written.preset)
-            if let index = place.index {
-                let table = written.value[index] ?? .null
-                (former, value) = (place.key.map { table[$0] ?? .null } ?? table, .null)
+        try change(keyPath, comparingMachine) { edit in
+            let place = try SettingsPlace(keyPath, in: edit.settings)
+            guard place.index != nil || edit.preset(of: place) != nil else {
+                throw SettingsEditError.unknown(keyPath, edit.settings)
             }
-            guard place.index == nil ? written.isWritten : former != .null else {
-                throw SettingsEditError.notWritten(keyPath: keyPath, path: path)
+            let former = place.value(in: edit.layers) ?? .null
+            guard edit.remove(place) else {
+                let others = edit.layers.files(saying: place.description)
+                throw SettingsEditError.notWritten(keyPath: keyPath, path: changes, others: others)
             }
-            try text.remove(place.table, place.index, place.key)
-            return Change(former: former, value: value, isWritten: true)
+            return Change(former: former, value: edit.value(afterwardsOf: place) ?? edit.preset(of: place) ?? .null)
         }
     }
 
-    private typealias Edit = (inout SettingsText, [SurveyedSetting]) throws -> Change
-
-    private func change(_ keyPath: String, _ comparingMachine: Bool, _ edit: Edit) throws -> Change {
-        // Whoever changes the file without a lock, as editors do, is found by a comparison; then it is read again.
-        for _ in 0..<5 {
-            if let change = try attempt(keyPath, comparingMachine, edit) { return change }
-        }
-        throw SettingsEditError.changedMeanwhile(path: path)
-    }
-
-    /// - Returns: `nil` if somebody else has changed the file.
-    private func attempt(_ keyPath: String, _ comparingMachine: Bool, _ edit: Edit) throws -> Change? {
-        let replacement = try FileReplacement(of: path)
-        let content = try content()
-        let before = try text(of: content)
-        var document = SettingsText(before)
-        let change: Change
-        do {
-            change = try edit(&document, AgentConfiguration.survey(toml: before, path: path, of: features))
-        } catch is SettingsText.Fault {
-            throw SettingsEditError.notPlaced(keyPath: keyPath, path: path)
-        }
+    private func change(
+        _ keyPath: String, _ comparingMachine: Bool, _ body: (inout SettingsEdit) throws -> Change
+    ) throws -> Change {
+        // A named file that does not exist is refused before a directory is made beside it.
+        _ = try read()
+        let replacement = try FileReplacement(of: changes)
+        let layers = try read()
+        var edit = SettingsEdit(of: layers, file: changes, try AgentConfiguration.survey(layers, of: features))
+        let change = try body(&edit)
         guard change.isWritten else { return change }
-        try check(document.text, after: before, keyPath, comparingMachine)
-        // A mark is kept; what was UTF-16 is UTF-8 from now on.
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let kept = content?.starts(with: mark) == true ? mark : []
-        guard try replacement.replace(content ?? [], with: kept + document.text.utf8) else { return nil }
+        try check(edit.changed, after: layers, keyPath, comparingMachine)
+        // What is too much could not be read again.
+        guard edit.text.count <= SettingsDocument.limit, edit.changed.layers.count <= 1 + SettingsLayers.dropInLimit
+        else { throw SettingsEditError.unwritable(path: changes, reason: "there are too many settings, or files") }
+        try replacement.replace(with: edit.text, like: path)
         return change
     }
 
-    private func check(_ text: String, after before: String, _ keyPath: String, _ comparingMachine: Bool)
-        throws(SettingsEditError)
-    {
+    private func check(
+        _ layers: SettingsLayers, after before: SettingsLayers, _ keyPath: String, _ comparingMachine: Bool
+    ) throws(SettingsEditError) {
         do throws(ConfigurationError) {
-            let configuration = try AgentConfiguration(toml: text, path: path, of: features)
+            let configuration = try AgentConfiguration(layers, of: features)
             guard comparingMachine else { return }
-            let former = MachineComparison(
-                try AgentConfiguration(toml: before, path: path, of: features), of: features
-            ).faults
+            let former = MachineComparison(try AgentConfiguration(before, of: features), of: features).faults
             let faults = MachineComparison(configuration, of: features).faults.filter { !former.contains($0) }
             guard faults.isEmpty else { throw ConfigurationError.faults(path: path, faults) }
         } catch .faults(_, let faults) {

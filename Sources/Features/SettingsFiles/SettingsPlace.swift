@@ -6,14 +6,19 @@ import Settings
 ///
 /// `broker.port`; of the tables of an array one by its number, from 0, or by its name: `hosts[0].public`,
 /// `hosts[api.example:8443].public`, `actions.lamp.retries`.
-package struct SettingsPlace: Equatable {
+package struct SettingsPlace: Equatable, CustomStringConvertible {
     package let table: String
     /// Of the table in its array; `nil` if there is one such table.
     package let index: Int?
     /// `nil` for a whole table of an array.
     package let key: String?
 
-    /// - Parameter settings: of the file as it is.
+    /// As faults name it.
+    package var description: String {
+        table + (index.map { "[\($0)]" } ?? "") + (key.map { ".\($0)" } ?? "")
+    }
+
+    /// - Parameter settings: of the files as they are.
     /// - Throws: ``SettingsEditError`` that says how the place is named, if the text does not name one.
     package init(_ text: String, in settings: [SurveyedSetting]) throws(SettingsEditError) {
         let head = text.prefix { $0 != "." && $0 != "[" }
@@ -26,7 +31,7 @@ package struct SettingsPlace: Equatable {
         let (element, key) = try Self.split(rest, of: text, settings)
         let tables = array.value.array ?? []
         guard let index = Self.index(of: element, in: tables) else {
-            throw .noElement(array: array.keyPath, element: String(element), there: tables.compactMap(Self.name(of:)))
+            throw .noElement(array: array.keyPath, element: String(element), there: tables.compactMap(Self.name))
         }
         (table, self.index, self.key) = (array.keyPath, index, key)
     }
@@ -34,8 +39,9 @@ package struct SettingsPlace: Equatable {
     private init(ofSingleTable text: String, in settings: [SurveyedSetting]) throws(SettingsEditError) {
         let keys = settings.map(\.keyPath).filter { $0.hasPrefix("\(text).") }
         guard keys.isEmpty else { throw .table(keyPath: text, keys: keys) }
-        guard let path = SettingsPath(text), path.index == nil else { throw SettingsEdit.unknown(text, settings) }
-        (table, index, key) = (path.table, nil, path.key)
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy(Self.isName) else { throw .unknown(text, settings) }
+        (table, index, key) = (String(parts[0]), nil, String(parts[1]))
     }
 
     /// `[0].host` and `.lamp.retries` are an element and its key.
@@ -45,13 +51,29 @@ package struct SettingsPlace: Equatable {
         let inside = rest.dropFirst()
         // A host between brackets has points, and one of IPv6 brackets.
         let end = rest.first == "[" ? inside.lastIndex(of: "]") : inside.firstIndex(of: ".") ?? inside.endIndex
-        guard let end else { throw SettingsEdit.unknown(text, settings) }
+        guard let end else { throw .unknown(text, settings) }
         let after = rest.first == "[" ? inside[inside.index(after: end)...] : inside[end...]
         guard !after.isEmpty else { return (inside[..<end], nil) }
-        guard after.first == ".", let key = SettingsPath.name(after.dropFirst()) else {
-            throw SettingsEdit.unknown(text, settings)
-        }
-        return (inside[..<end], key)
+        guard after.first == ".", Self.isName(after.dropFirst()) else { throw .unknown(text, settings) }
+        return (inside[..<end], String(after.dropFirst()))
+    }
+
+    /// Whether this may be a key of the settings.
+    private static func isName(_ text: Substring) -> Bool {
+        let isName = text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+        return isName && !text.isEmpty
+    }
+
+    /// What the files say there; `nil` for nothing.
+    func value(in layers: SettingsLayers) -> JSON? {
+        guard let table = layers.members[self.table] else { return nil }
+        let element = index.map { table[$0] } ?? table
+        return key.map { element?[$0] } ?? element
+    }
+
+    /// What tells its table from the others of the array; empty for a single table.
+    func identity(in layers: SettingsLayers) -> [String: JSON] {
+        index.flatMap { layers.members[table]?[$0] }.map(SettingsLayers.identity) ?? [:]
     }
 
     private static func index(of element: Substring, in tables: [JSON]) -> Int? {
@@ -59,6 +81,5 @@ package struct SettingsPlace: Equatable {
         return tables.firstIndex { name(of: $0) == String(element) }
     }
 
-    /// What the tables of an array are told apart by.
-    private static func name(of table: JSON) -> String? { table["name"]?.string ?? table["host"]?.string }
+    private static func name(of table: JSON) -> String? { SettingsLayers.identity(of: table).values.first?.string }
 }

@@ -4,6 +4,23 @@ import Settings
 
 /// Turns what a person types into values of settings.
 package enum SettingsWords {
+    /// The value for a place that has a key.
+    ///
+    /// - Parameter words: `nil` means the default.
+    /// - Throws: ``SettingsEditError``
+    static func value(
+        of words: [String]?, at place: SettingsPlace, named keyPath: String, in settings: [SurveyedSetting],
+        _ features: [any Feature.Type]
+    ) throws(SettingsEditError) -> JSON {
+        let whole = settings.first { $0.keyPath == (place.index == nil ? place.description : place.table) }
+        guard let key = place.key, let whole else { throw .unknown(keyPath, settings) }
+        guard let index = place.index else { return words.map { value(of: $0, like: whole.preset) } ?? whole.preset }
+        // What is not written in a table of an array has its default.
+        guard let words else { throw .defaultOfElement(keyPath: keyPath) }
+        let others = (whole.value[index]?.object ?? [:]).sorted { $0.key < $1.key }.filter { $0.key != key }
+        return values(of: [(key, words)], in: place.table, beside: others, readBy: features)[0].value
+    }
+
     /// A word that is not of the kind stays text, which the reader of the settings then refuses by name.
     ///
     /// - Parameter like: a value of the same kind; `nil` if there is none: then the words decide.
@@ -51,17 +68,15 @@ package enum SettingsWords {
     private static func refusedKeys(
         of members: [(key: String, value: JSON)], in array: String, _ features: [any Feature.Type]
     ) -> Set<String> {
-        var text = SettingsText("")
-        do {
-            try text.add(to: array, members)
-            _ = try AgentConfiguration(toml: text.text, path: "", of: features)
+        let table = JSON.object(members.reduce(into: [:]) { $0[$1.key] = $1.value })
+        let alone = SettingsLayers(main: .init(path: "", members: [array: [table]]))
+        do throws(ConfigurationError) {
+            _ = try AgentConfiguration(alone, of: features)
             return []
-        } catch let error as ConfigurationError {
+        } catch {
             guard case .faults(_, let faults) = error else { return [] }
             let prefix = "\(array)[0]."
             return Set(faults.map(\.keyPath).filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
-        } catch {
-            return []
         }
     }
 

@@ -11,20 +11,24 @@ extension FuzzTarget {
                 try require(!error.fault.isEmpty && !error.fix.isEmpty, "a refusal says why and what to do")
                 return .refused
             }
-            try requireChange(in: text(bytes), that: members)
+            try requireChange(of: members)
             return .accepted
         }
     ]
 }
 
-/// A change of one value is refused, or it is that one that is changed.
-private func requireChange(in text: String, that members: [String: JSON]) throws(Violation) {
-    var changed = SettingsText(text)
-    guard let path = SettingsPath("broker.port"), (try? changed.set(path, to: 1)) != nil else {
-        return try require(changed.text == text, "what is refused is left as it is")
-    }
-    let after = (try? SettingsDocument.parse(changed.text)) ?? [:]
-    try require(after["broker"]?["port"] == .integer(1), "a changed value is there")
+/// A drop-in changes one value, whatever the file before it is, and is read as it was written.
+private func requireChange(of members: [String: JSON]) throws(Violation) {
+    let text = SettingsDocument.text(of: ["broker": ["port": 1], "hosts": [["host": "a", "public": true]]])
+    guard let changes = try? SettingsDocument.parse(text) else { return try require(false, "what is written is read") }
+    let layers = SettingsLayers(main: .init(path: "main", members: members))
+    let after = layers.replacing("drop-in", with: changes)
+    try require(after.members["broker"]?["port"] == .integer(1), "a changed value is there")
+    try require(after.files(saying: "broker.port").last == "drop-in", "its file is known")
+    let others = { (members: [String: JSON]) in members.filter { !["broker", "hosts"].contains($0.key) } }
     try require(
-        after.filter { $0.key != "broker" } == members.filter { $0.key != "broker" }, "a change is of one value")
+        others(after.members).keys.sorted() == others(layers.members).keys.sorted(), "a change is of one value")
+    for keyPath in members.keys {
+        _ = after.placed(SettingsFault(keyPath: "\(keyPath)[0].a", fault: "", fix: ""))
+    }
 }

@@ -3,6 +3,7 @@ import AgentCore
 import AgentSettingsFiles
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Groundwork
 
 struct ConfigCommand: AsyncParsableCommand {
@@ -23,7 +24,8 @@ struct ConfigCommand: AsyncParsableCommand {
             commandName: "check",
             abstract: "Check the agent's configuration, or a gateway's document, and name every fault.",
             discussion:
-                "A file ending in .json is a gateway's msso_config.json, any other the agent's own TOML. Nothing is changed, "
+                "A file ending in .json is a gateway's msso_config.json, any other the agent's own TOML, which is checked "
+                + "together with the files of the directory NAME.d beside NAME.toml. Nothing is changed, "
                 + "and no daemon is needed. What the agent's settings name is looked for on this machine: users and groups, "
                 + "files, the board definition, the Bluetooth adapter. Exit status 78 when there is a fault, or when the file "
                 + "cannot be read.")
@@ -39,9 +41,12 @@ struct ConfigCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let path = file ?? config ?? Environment["LATCHKEY_CONFIG"] ?? AgentConfiguration.defaultPath
-            let report = try ConfigurationReport(
-                of: Self.content(of: path), path: path, comparesMachine: !syntaxOnly, of: Features.all)
+            let named = file ?? config ?? Environment["LATCHKEY_CONFIG"]
+            let path = named ?? AgentConfiguration.defaultPath
+            // At the usual place there may be drop-ins alone.
+            let content = named != nil || access(path, F_OK) == 0 ? try Self.content(of: path) : []
+            let report = ConfigurationReport(
+                of: content, path: path, comparesMachine: !syntaxOnly, of: Features.all)
             if json {
                 Terminal.json(report.json)
             } else {

@@ -9,13 +9,13 @@ extension ConfigCommand {
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Change one setting in the file, and nothing else in it.",
+            abstract: "Change one setting.",
             discussion: """
-                Comments and layout stay. Values that the agent would refuse at its start are refused here; then \
-                nothing is changed. The file is replaced at once and keeps its mode and owner; if another program \
-                has changed the file in the meantime, its changes are kept. It takes effect when the agent starts \
-                again. A table that may occur several times, such as [[hosts]], is addressed by its number, from 0, \
-                or by its name; 'config add' makes one, and 'config unset' takes one out.
+                It is written to latchkey.d/50-local.toml beside the settings file, which overrides that; no other file \
+                is changed. What the agent would refuse at its start is refused here, and so is what a later file of \
+                latchkey.d overrides. It takes effect when the agent starts again. A table that may occur several times, \
+                such as [[hosts]], is addressed by its number, from 0, or by its name; 'config add' makes one, and \
+                'config unset' takes one out.
 
                   $ latchkey config set broker.host broker.example
                   $ latchkey config set api.operate @sudo @adm
@@ -49,7 +49,7 @@ extension ConfigCommand {
             }
             settings.report(change, of: keyPath, in: file) { shown in
                 guard change.isWritten else { return "\(keyPath) is \(shown.value) already" }
-                return "\(keyPath) is \(shown.value) in \(file.path), and was \(shown.former)"
+                return "\(keyPath) is \(shown.value) in \(file.changes), and was \(shown.former)"
             }
         }
     }
@@ -59,8 +59,8 @@ extension ConfigCommand {
             commandName: "add",
             abstract: "Add a table of a kind that may occur several times: hosts, brokers, inbox, actions, grants.",
             discussion: """
-                Below the last of its kind, or at the end of the file; the rest of the file stays. A key that is given \
-                several times is an array.
+                It is written to latchkey.d/50-local.toml beside the settings file, and follows those of the other \
+                files. A key that is given several times is an array.
 
                   $ latchkey config add inbox name=orders 'filter=orders/#'
                   $ latchkey config add actions name=lamp 'filter=lamp/#' command=/usr/bin/lamp command=--quick
@@ -93,16 +93,16 @@ extension ConfigCommand {
             let change = try SettingsFileOption.naming(file) {
                 try file.add(to: name, given, comparingMachine: !syntaxOnly)
             }
-            settings.report(change, of: name, in: file) { "[[\(name)]] \($0.value) is in \(file.path)" }
+            settings.report(change, of: name, in: file) { "[[\(name)]] \($0.value) is in \(file.changes)" }
         }
     }
 
     struct Unset: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unset",
-            abstract: "Remove a setting from the file, or a table of a kind that may occur several times.",
+            abstract: "Undo 'config set' of a setting, or 'config add' of a table.",
             discussion: """
-                The default then applies. Comments inside a table are removed too.
+                It is removed from latchkey.d/50-local.toml; what another file says then applies, or the default.
 
                   $ latchkey config unset broker.port
                   $ latchkey config unset actions.lamp
@@ -121,7 +121,8 @@ extension ConfigCommand {
                 try file.unset(keyPath, comparingMachine: !syntaxOnly)
             }
             settings.report(change, of: keyPath, in: file) { shown in
-                "\(keyPath) is no longer in \(file.path), and was \(shown.former)"
+                let value = change.value == .null ? "not set" : shown.value
+                return "\(keyPath) is no longer in \(file.changes); it was \(shown.former), and is \(value)"
             }
         }
     }
@@ -141,7 +142,7 @@ extension SettingsFileOption {
         guard !json else {
             return Terminal.line(
                 JSON.object([
-                    "key": .string(keyPath), "former": former, "value": value, "file": .string(file.path),
+                    "key": .string(keyPath), "former": former, "value": value, "file": .string(file.changes),
                     "changed": .bool(change.isWritten),
                     "restart": .bool(change.isWritten && change.former != change.value),
                 ]).text)

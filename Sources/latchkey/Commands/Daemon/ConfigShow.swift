@@ -6,7 +6,7 @@ import CommandWords
 import Groundwork
 import Settings
 
-/// The settings file that a subcommand of `config` is about.
+/// The settings that a subcommand of `config` is about.
 struct SettingsFileOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -37,10 +37,10 @@ extension ConfigCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show every setting, and whether it comes from the file or is the default.",
+            abstract: "Show every setting, and the file that it comes from.",
             discussion: """
-                Secrets are masked. Tables that may occur several times, such as [[hosts]], are shown as JSON. \
-                Exit status 78 when the file has faults.
+                Files of latchkey.d override the settings file. Secrets are masked. Tables that may occur several \
+                times, such as [[hosts]], are shown as JSON. Exit status 78 when a file has faults.
                 """)
         @Flag(help: "Show only settings that differ from the default.") var changed = false
         @OptionGroup var settings: SettingsFileOption
@@ -52,10 +52,10 @@ extension ConfigCommand {
             var table = Table("SETTING", "VALUE", "FROM")
             for setting in found {
                 let shown = SettingsReport.mask.masked(setting.value, of: setting.keyPath)
-                table.add(setting.keyPath, SettingsReport.text(shown), setting.isWritten ? "file" : "default")
+                table.add(setting.keyPath, SettingsReport.text(shown), SettingsReport.source(of: setting))
             }
             if Terminal.standardOutput.isTerminal {
-                Terminal.line(file.exists ? file.path : "\(file.path) does not exist; all settings are the defaults")
+                Terminal.line(file.exists ? file.path : "\(file.path) does not exist")
             }
             if !found.isEmpty { Terminal.line(table.text) }
         }
@@ -106,12 +106,22 @@ enum SettingsReport {
         [
             "key": .string(setting.keyPath), "default": setting.preset,
             "value": masked ? mask.masked(setting.value, of: setting.keyPath) : setting.value,
-            "source": setting.isWritten ? "file" : "default",
+            "source": setting.files.isEmpty ? "default" : "file", "files": .array(setting.files.map(JSON.string)),
         ]
     }
 
-    /// As the file writes it; tables as JSON.
-    static func text(_ value: JSON) -> String { value.tomlLiteral ?? value.text }
+    /// The file that decides; of tables that may occur several times all files, as each adds to them.
+    static func source(of setting: SurveyedSetting) -> String {
+        let names = setting.files.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+        guard let last = names.last else { return "default" }
+        return setting.keyPath.contains(".") ? last : names.joined(separator: ", ")
+    }
+
+    /// As a file writes it; tables as JSON.
+    static func text(_ value: JSON) -> String {
+        let isOfTables = value.object != nil || value.array?.contains { $0.object != nil } ?? false
+        return isOfTables ? value.text : value.tomlLiteral ?? value.text
+    }
 
     /// For scripts.
     static func bare(_ value: JSON) -> String {

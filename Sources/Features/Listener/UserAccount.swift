@@ -6,9 +6,9 @@ struct UserAccount: Equatable {
     let uid: UInt32
     let groups: Set<UInt32>
 
-    /// - Throws: ``MetricsError/userUnusable(name:reason:)`` if there is none of that name, or it is root or the
+    /// - Throws: ``ListenerError/userUnusable(name:reason:)`` if there is none of that name, or it is root or the
     ///   agent's.
-    init(_ name: String) throws(MetricsError) {
+    init(_ name: String) throws(ListenerError) {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         // The name of one user and what else is known of it: 16 KiB are enough for any.
@@ -16,7 +16,7 @@ struct UserAccount: Equatable {
             _ = getpwnam_r(name, &entry, buffer.baseAddress!, buffer.count, &found)
         }
         guard found != nil else {
-            throw .userUnusable(name: name, reason: "this machine does not know the user")
+            throw .userUnusable(name: name, reason: "it does not exist on this machine")
         }
         guard entry.pw_uid != 0, entry.pw_uid != getuid() else {
             throw .userUnusable(name: name, reason: "this user may do everything")

@@ -1,11 +1,12 @@
 import AgentCore
+import AgentMetrics
 import FoundationEssentials
 import Groundwork
 import LocalAPI
 
-/// The listener on TCP for programs that cannot use the Unix socket: the figures, and with a user of the settings the
-/// whole local API with the rights of that user, but never that to operate.
-struct MetricsListener {
+/// The listener on TCP for programs that cannot use the Unix socket: with a user of the settings, the local API with the
+/// rights of that user, but never the right to operate; the figures beside it, and alone without a user.
+struct TokenListener {
     let address: ListenAddress
     let names: [String]
     let token: String
@@ -17,26 +18,23 @@ struct MetricsListener {
     static let goodToken = 32
 
     /// - Parameter environment: read for `CREDENTIALS_DIRECTORY`.
-    /// - Throws: ``MetricsError``
-    init(_ configuration: AgentConfiguration, environment: [String: String]) throws(MetricsError) {
-        let listen = configuration[MetricsSettings.self].listen
+    /// - Throws: ``ListenerError``
+    init(_ settings: APISettings, environment: [String: String]) throws(ListenerError) {
+        let listen = settings.listen
         guard let address = ListenAddress(listen), !address.isWildcard else { throw .notAnAddress(listen) }
-        guard address.isLoopback || configuration[MetricsSettings.self].beyondLoopback else {
-            throw .beyondLoopback(listen)
-        }
-        (self.address, names) = (address, configuration[MetricsSettings.self].names)
-        token = try Self.token(configuration, environment)
-        let user = configuration[MetricsSettings.self].user
-        self.user = user.isEmpty ? nil : try UserAccount(user)
+        guard address.isLoopback || settings.listensBeyondLoopback else { throw .beyondLoopback(listen) }
+        (self.address, names) = (address, settings.names)
+        token = try Self.token(settings, environment)
+        user = settings.tokenUser.isEmpty ? nil : try UserAccount(settings.tokenUser)
     }
 
     private static func token(
-        _ configuration: AgentConfiguration, _ environment: [String: String]
-    ) throws(MetricsError) -> String {
-        let file = configuration[MetricsSettings.self].tokenFile
+        _ settings: APISettings, _ environment: [String: String]
+    ) throws(ListenerError) -> String {
+        let file = settings.tokenFile
         let path: String
         if file.isEmpty {
-            let name = configuration[MetricsSettings.self].credential
+            let name = settings.tokenCredential
             guard let folder = environment["CREDENTIALS_DIRECTORY"] else {
                 throw .tokenUnusable(path: name, reason: "systemd has not handed over the credential")
             }
@@ -81,11 +79,11 @@ struct MetricsListener {
         return found
     }
 
-    func start(_ feature: MetricsFeature) throws -> TokenServer {
+    func start(_ feature: ListenerFeature) throws -> TokenServer {
         var limits = LocalServer.Limits()
-        // Nobody is known before the head of a request, so that the program has no share of its own.
+        // The program is not known before the head of a request, so it has no share of its own.
         (limits.connections, limits.connectionsPerUser, limits.connectionsOfOthers) = (16, 16, 16)
-        // Whoever only connects soon gives up the place, which others may be waiting for.
+        // A client that only connects soon loses its place, for which others may be waiting.
         limits.request = .seconds(3)
         if user == nil { (limits.bodyBytes, limits.stall) = (0, .seconds(10)) }
         return try TokenServer(
@@ -103,11 +101,11 @@ struct MetricsListener {
         return policy
     }
 
-    private func router(of feature: MetricsFeature) -> Router {
+    private func router(of feature: ListenerFeature) -> Router {
         // But for the console: its sessions have all rights of the user.
         var router = user == nil ? Router() : feature.host.router(withSessions: false)
-        if user == nil { feature.addMetricsRoute(to: &router) }
-        feature.addMetricsRoute(to: &router, at: "/metrics")
+        if user == nil { feature.metrics.addMetricsRoute(to: &router) }
+        feature.metrics.addMetricsRoute(to: &router, at: "/metrics")
         return router
     }
 }

@@ -1,9 +1,9 @@
 import AgentCore
 import Groundwork
 
-/// Fails when the listener for figures does not listen, and warns when other machines could read them.
-struct MetricsListenerCheck: HealthCheck {
-    static let name = "metrics-listener"
+/// Fails when the listener of the local API does not listen, and warns when other machines could read the token.
+struct ListenerCheck: HealthCheck {
+    static let name = "api-listener"
 
     func run(_ agent: AgentState) -> Verdict {
         guard let found = agent.found[Self.name], let listen = found["listen"]?.string else {
@@ -16,7 +16,7 @@ struct MetricsListenerCheck: HealthCheck {
                 remedy: fault["remedy"]?.string ?? "see the agent's log: latchkey logs")
         }
         let weak = found["weak"]?.array?.compactMap(\.string) ?? []
-        guard !weak.isEmpty else { return .pass("listens on \(listen), to whoever has its token") }
+        guard !weak.isEmpty else { return .pass("listens on \(listen), for programs that have its token") }
         return .warn(
             "listens on \(listen): \(weak.joined(separator: "; "))",
             remedy: "listen on 127.0.0.1 with a token of 32 characters or more; from other machines through a tunnel")
