@@ -38,10 +38,16 @@ func room(
 }
 
 /// A feature of the agent, beside what all of them may know.
-func feature(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+///
+/// - Parameter pages: files of a page in a browser, in its folder `Page`.
+func feature(_ name: String, _ dependencies: [Target.Dependency], pages: [String] = []) -> Target {
     room(
-        "Agent\(name)", ["AgentCore", "Groundwork", "LocalAPI", "Settings"] + dependencies, path: "Features/\(name)")
+        "Agent\(name)", ["AgentCore", "Groundwork", "LocalAPI", "Settings"] + dependencies, path: "Features/\(name)",
+        resources: embedded(pages))
 }
+
+/// Files of the folder `Page` of a target, as bytes in its code.
+func embedded(_ pages: [String]) -> [Resource] { pages.map { .embedInCode("Page/\($0)") } }
 
 let features: [Target.Dependency] = [
     "AgentGateway",
@@ -184,8 +190,10 @@ let package = Package(
         feature("Metrics", ["AgentGateway", "AgentMessages", "Board", "Gateway", "Messaging", "HTTPClient"]),
         feature("Listener", ["AgentMetrics"]),
         feature("FirstBoot", ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"]),
-        feature("Console", []),
-        feature("MPin", ["Cryptography", "Prompts", "Board", "MPin"]),
+        feature(
+            "Console", [],
+            pages: ["page.html", "page.css", "core.js", "prompts.js", "views.js", "logins.js", "people.js"]),
+        feature("MPin", ["Cryptography", "Prompts", "Board", "MPin"], pages: ["mpin.html", "mpin.js"]),
         feature("OAuthServers", ["Cryptography", "HTTPClient", "Prompts", "Proximity", "OAuth", "OAuthAccounts"]),
         feature("SettingsFiles", ["Gateway"]),
         feature("Installation", ["AgentGateway", "Board", "Gateway", "HTTPClient", "Messaging", "Vault"]),
@@ -214,7 +222,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            path: "Sources/GatewayLab", swiftSettings: strict),
+            path: "Sources/GatewayLab",
+            resources: ["page.css", "calls.js", "views.js", "mpin.js", "controls.js"].map {
+                .embedInCode("Admin/Page/\($0)")
+            },
+            swiftSettings: strict),
         .executableTarget(
             name: "latchkey-lab",
             dependencies: ["Groundwork", "GatewayLab", "CommandWords", argumentParser, logging],

@@ -117,11 +117,11 @@ extension Feature {
 /// A feature's part of the console's page.
 package struct ConsoleSection: Sendable {
     /// A `section`, hidden until its script shows it.
-    package let html: String
+    package let html: [UInt8]
     /// Functions, and calls of `addAccountView(kind, show)`: `show` is given the accounts of the kind.
-    package let script: String
+    package let script: [UInt8]
 
-    package init(html: String, script: String) {
+    package init(html: [UInt8], script: [UInt8]) {
         self.html = html
         self.script = script
     }

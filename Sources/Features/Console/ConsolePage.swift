@@ -17,10 +17,10 @@ enum ConsolePage {
             ConsoleFile(
                 path: "/", type: "text/html; charset=utf-8",
                 text: html(configuration[ConsoleSettings.self].title, sections)),
-            ConsoleFile(path: "/page.css", type: "text/css; charset=utf-8", text: css),
+            ConsoleFile(path: "/page.css", type: "text/css; charset=utf-8", text: text(PackageResources.page_css)),
             ConsoleFile(
                 path: "/page.js", type: "text/javascript; charset=utf-8",
-                text: core + prompts + views + sections.map(\.script).joined() + logIns + people),
+                text: script(sections)),
             ConsoleFile(
                 path: "/own.css", type: "text/css; charset=utf-8",
                 text: try ownStyle(configuration[ConsoleSettings.self].styleSheet)),
@@ -38,6 +38,7 @@ enum ConsolePage {
         throw .unreadable(path: path, reason: "it is not UTF-8")
     }
 
+    /// With the title of the settings, and the sections of other features, each of which may have a script too.
     private static func html(_ title: String, _ sections: [ConsoleSection]) -> String {
         var escaped = ""
         for character in title.prefix(64) {
@@ -47,7 +48,21 @@ enum ConsolePage {
             default: escaped.append(character)
             }
         }
-        return head + "<title>\(escaped)</title></head><body data-ready=\"no\">" + header
-            + "<h1 id=\"title\">\(escaped)</h1>" + body + sections.map(\.html).joined() + rest
+        return text(PackageResources.page_html).replacing("{{title}}", with: escaped)
+            .replacing("{{sections}}", with: sections.map { text($0.html) }.joined())
     }
+
+    private static func script(_ sections: [ConsoleSection]) -> String {
+        // The codes of the refusals after which the page needs a new address.
+        let locking = [
+            LocalAPIError.consoleOff, .consoleRequestForeign(reason: ""), .consoleSessionMissing, .consoleTokenRefused,
+        ]
+        let codes = JSON.array(locking.map { .string($0.code) }).text
+        let before = [PackageResources.core_js, PackageResources.prompts_js, PackageResources.views_js]
+        let after = [PackageResources.logins_js, PackageResources.people_js]
+        return "\"use strict\";\nconst LOCKING = \(codes);\n"
+            + (before + sections.map(\.script) + after).map(text).joined()
+    }
+
+    private static func text(_ file: [UInt8]) -> String { String(decoding: file, as: UTF8.self) }
 }

@@ -45,7 +45,7 @@ package struct MPinFeature: Feature {
     }
 
     package static var consoleSection: ConsoleSection? {
-        ConsoleSection(html: MPinConsole.html, script: MPinConsole.script)
+        ConsoleSection(html: PackageResources.mpin_html, script: PackageResources.mpin_js)
     }
 
     package var accountKinds: [any AccountKind] { [kind] }

@@ -151,5 +151,14 @@ enum AdminPage {
         }.joined()
     }
 
-    static var script: String { calls + views + mpin + controls }
+    static var css: String { text(PackageResources.page_css) }
+
+    static var script: String {
+        [
+            PackageResources.calls_js, PackageResources.views_js, PackageResources.mpin_js,
+            PackageResources.controls_js,
+        ].map(text).joined()
+    }
+
+    private static func text(_ file: [UInt8]) -> String { String(decoding: file, as: UTF8.self) }
 }
