@@ -53,8 +53,7 @@ package struct AgentFeature: Feature {
             "hostName": .string("of the board"),
             "warnings": .array(of: .string("for people"), "what should be changed, though everything works"),
             "setAside": .array(of: .string("file name"), "what was damaged and is kept"),
-            "vault": .object(
-                ["error": .problem], required: ["error"], "While the sealed store cannot be opened"),
+            "vault": .object(all: ["error": .problem], "While the sealed store cannot be opened"),
             "lastError": .lastError,
         ]
     }

@@ -10,13 +10,12 @@ extension BoardFeature {
             "GET", "/v1/board", needs: .read,
             .init(
                 "The board's definition, and which of its parts are there",
-                answer: .object(
-                    [
-                        "name": .string("of the definition"), "title": .string("of the definition"),
-                        "model": .string("as the device tree says; null where it says nothing").orNull,
-                        "directories": .array(of: .string("path"), "where definitions are looked for"),
-                        "parts": .array(of: .part, "button, LED and sensors"),
-                    ], required: ["name", "title", "model", "directories", "parts"]))
+                answer: .object(all: [
+                    "name": .string("of the definition"), "title": .string("of the definition"),
+                    "model": .string("as the device tree says; null where it says nothing").orNull,
+                    "directories": .array(of: .string("path"), "where definitions are looked for"),
+                    "parts": .array(of: .part, "button, LED and sensors"),
+                ]))
         ) { _ in
             let findings = await BoardCheck.run(
                 self.host.board.definition, wallClock: { [time = self.host.time] in time.now })
@@ -49,7 +48,7 @@ extension BoardFeature {
                     "pressed": .boolean("true unless given; not with milliseconds"),
                     "milliseconds": .integer(
                         "duration of the press; it ends by itself", in: Self.pressMilliseconds),
-                ], answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
+                ], answer: .object(all: ["pressed": .boolean("as it is now")]))
         ) { request in
             guard let line = self.host.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }
             let body = RequestBody(request)

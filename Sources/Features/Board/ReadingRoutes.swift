@@ -17,13 +17,12 @@ extension BoardFeature {
                 "Hand in readings of a program's own, which are shown and published as those of the board's sensors",
                 body: ["readings": .array(of: .handedReading, "of different names").notEmpty(atMost: Self.limit)],
                 required: ["readings"], status: 202,
-                answer: .object(
-                    [
-                        "accepted": .integer("how many"),
-                        "published": .boolean(
-                            "whether they are on their way to the broker: not while telemetry is off, or no account has one"
-                        ),
-                    ], required: ["accepted", "published"]))
+                answer: .object(all: [
+                    "accepted": .integer("how many"),
+                    "published": .boolean(
+                        "whether they are on their way to the broker: not while telemetry is off, or no account has one"
+                    ),
+                ]))
         ) { request in
             let readings = try self.readings(in: RequestBody(request))
             guard self.host.board.handed.take(readings) else {

@@ -39,14 +39,13 @@ extension CallsFeature {
                 body: GatewayCall.members.merging(CallRequest.uploadMember) { own, _ in own },
                 required: ["method", "path"],
                 events: [
-                    "upload": .object(
-                        ["id": .string("under which the body is sent, from its first byte")], required: ["id"]),
+                    "upload": .object(all: ["id": .string("under which the body is sent, from its first byte")]),
                     "prompt.*": .promptStep,
                     "response": .object(head, required: required),
-                    "data": .object(
-                        ["body": Schema.base64("a piece of the answer's body; bare bytes in frames").asSensitive],
-                        required: ["body"]),
-                    "end": .object(["bytes": .integer("of the answer's body")], required: ["bytes"]),
+                    "data": .object(all: [
+                        "body": Schema.base64("a piece of the answer's body; bare bytes in frames").asSensitive
+                    ]),
+                    "end": .object(all: ["bytes": .integer("of the answer's body")]),
                 ], hasFrames: true)
         ) { request in
             let (asked, name) = (try self.asked(by: request), try request.accountName())
@@ -60,8 +59,7 @@ extension CallsFeature {
             .init(
                 "The next bytes of the body of a call, at most 1 MiB; answered when there is room for more",
                 path: ["id": .string("from the event upload of the call")], text: "the bytes, as they are",
-                answer: .object(
-                    ["taken": .boolean("false: the call takes no more; its own stream says why")], required: ["taken"]))
+                answer: .object(all: ["taken": .boolean("false: the call takes no more; its own stream says why")]))
         ) { request in
             try self.authorizer.admit(request)
             guard let feed = self.uploads.feed(request.parameters["id"] ?? "", of: request.peer.uid) else {

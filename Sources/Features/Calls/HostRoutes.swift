@@ -13,7 +13,7 @@ extension CallsFeature {
             "GET", "/v1/hosts", needs: .read,
             .init(
                 "The hosts beside the gateways that may be called, and how each has to prove itself",
-                answer: .object(["hosts": .array(of: .host, "those of the settings first")], required: ["hosts"]))
+                answer: .object(all: ["hosts": .array(of: .host, "those of the settings first")]))
         ) { _ in
             let list = self.gateways.hosts
             let reports = list.fixed.map { $0.report(true) } + list.added.map { $0.report(false) }
@@ -38,7 +38,7 @@ extension CallsFeature {
             .init(
                 "Remove a host that was added, and what grants allow there; takes an owner",
                 path: ["host": .string("host:port")],
-                answer: .object(["removed": .string("host:port")], required: ["removed"]))
+                answer: .object(all: ["removed": .string("host:port")]))
         ) { request in
             try self.checkMayTrust(request)
             let name = request.parameters["host"] ?? ""

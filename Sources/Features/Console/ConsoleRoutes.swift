@@ -9,11 +9,10 @@ extension ConsoleFeature {
             "POST", "/v1/console", needs: .read,
             .init(
                 "Open the console's page with the rights of the user who asks: an address that works once",
-                answer: .object(
-                    [
-                        "address": Schema.string("to open in a browser on this board").asSensitive,
-                        "port": .integer("on 127.0.0.1"), "secondsLeft": .integer("until the address is worth nothing"),
-                    ], required: ["address", "port", "secondsLeft"]))
+                answer: .object(all: [
+                    "address": Schema.string("to open in a browser on this board").asSensitive,
+                    "port": .integer("on 127.0.0.1"), "secondsLeft": .integer("until the address is worth nothing"),
+                ]))
         ) { request in
             guard self.host.settings[Self.enabled] else { throw LocalAPIError.consoleOff }
             let offer = try await self.server.offer(
@@ -36,21 +35,19 @@ extension ConsoleFeature {
     }
 
     private func addSessionRoutes(to router: inout Router) {
-        let session = Schema.object(
-            [
-                "user": .string("whose rights it has"),
-                "state": .string("whether its address was opened", choices: ["offered", "open"]),
-                "secondsLeft": .integer("until it ends if nobody uses it"),
-            ], required: ["user", "state", "secondsLeft"])
+        let session = Schema.object(all: [
+            "user": .string("whose rights it has"),
+            "state": .string("whether its address was opened", choices: ["offered", "open"]),
+            "secondsLeft": .integer("until it ends if nobody uses it"),
+        ])
         router.on(
             "GET", "/v1/console", needs: .read,
             .init(
                 "The sessions of the console: one's own, or for an owner all",
-                answer: .object(
-                    [
-                        "enabled": .boolean("whether the settings allow the console"),
-                        "sessions": .array(of: session, "in the order in which they were asked for"),
-                    ], required: ["enabled", "sessions"]))
+                answer: .object(all: [
+                    "enabled": .boolean("whether the settings allow the console"),
+                    "sessions": .array(of: session, "in the order in which they were asked for"),
+                ]))
         ) { request in
             let sessions = self.server.sessions(of: request.isOwner ? nil : request.peer.uid).map { session -> JSON in
                 [
@@ -66,7 +63,7 @@ extension ConsoleFeature {
             "DELETE", "/v1/console", needs: .read,
             .init(
                 "End the sessions of the console: one's own, or for an owner all",
-                answer: .object(["ended": .integer("how many sessions")], required: ["ended"]))
+                answer: .object(all: ["ended": .integer("how many sessions")]))
         ) { request in
             .json(["ended": .integer(Int64(self.server.end(of: request.isOwner ? nil : request.peer.uid)))])
         }

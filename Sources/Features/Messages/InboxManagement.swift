@@ -20,11 +20,10 @@ extension InboxFeature {
                     "maxAgeHours": .integer("720 unless given", in: 1...87_600),
                     "retained": .boolean("also what the broker had retained before the subscription"),
                 ], required: ["name", "filter"],
-                answer: .object(
-                    [
-                        "changed": .boolean("false: there is just such an inbox already"),
-                        "filter": .string("of whole topics"),
-                    ], required: ["changed", "filter"]))
+                answer: .object(all: [
+                    "changed": .boolean("false: there is just such an inbox already"),
+                    "filter": .string("of whole topics"),
+                ]))
         ) { request in
             let body = RequestBody(request)
             _ = try await self.broker.activeStation()
@@ -47,12 +46,10 @@ extension InboxFeature {
             "DELETE", "/v1/inbox/{name}", needs: .operate,
             .init(
                 "Remove an inbox that was added, with all of its messages; of one of the settings, its messages alone",
-                answer: .object(
-                    [
-                        "removed": .integer("how many messages"),
-                        "ended": .boolean("whether the inbox itself was removed"),
-                    ],
-                    required: ["removed", "ended"]))
+                answer: .object(all: [
+                    "removed": .integer("how many messages"),
+                    "ended": .boolean("whether the inbox itself was removed"),
+                ]))
         ) { request in
             let name = request.parameters["name"] ?? ""
             let inboxes = try await self.broker.activeInboxes(naming: name)

@@ -47,9 +47,7 @@ extension UsersFeature {
         }
         router.on(
             "DELETE", "/v1/login/browser/{id}", needs: .operate,
-            .init(
-                "Give up a login that was begun",
-                answer: .object(["canceled": .string("the login's id")], required: ["canceled"]))
+            .init("Give up a login that was begun", answer: .object(all: ["canceled": .string("the login's id")]))
         ) { request in
             let (name, id) = (try request.accountName(), request.parameters["id"] ?? "")
             try await self.host.accounts.ability(\.browsers, of: name).cancel(id, at: name)
@@ -65,9 +63,9 @@ extension UsersFeature {
                 "url": Schema.string("to open, unless only a list was wanted").asSensitive,
                 "provider": .string("who asks for the password, or page"),
                 "providers": .array(
-                    of: .object(
-                        ["id": .string("its name"), "url": Schema.string("to open in its place").asSensitive],
-                        required: ["id", "url"]), "all that a browser may be sent to"),
+                    of: .object(all: [
+                        "id": .string("its name"), "url": Schema.string("to open in its place").asSensitive,
+                    ]), "all that a browser may be sent to"),
                 "takesPasswords": .boolean("whether the gateway offers login by its own passwords too"),
                 "canPoll": .boolean("whether the gateway can be asked if the login was completed elsewhere"),
                 "redirectUri": .string("where the browser is led at the end"),
