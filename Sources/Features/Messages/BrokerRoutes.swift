@@ -11,7 +11,9 @@ extension BrokersFeature {
             "GET", "/v1/brokers", needs: .read,
             .init(
                 "The brokers beside the gateway's that the settings name, and the state of their connections",
-                answer: .object(["brokers": .array(of: .namedBroker, "as in the settings")], required: ["brokers"]))
+                answer: .object(all: [
+                    "brokers": .array(of: .named("NamedBroker", NamedBroker.answer.schema()), "as in the settings")
+                ]))
         ) { _ in
             var brokers: [JSON] = []
             for broker in self.all { brokers.append(await broker.json) }
@@ -45,7 +47,7 @@ extension BrokersFeature {
                     "topic": .string("the whole topic"), "qos": .quality,
                     "retain": .boolean("whether the broker keeps it for who comes later"),
                 ], required: ["topic"], text: "at most \(MessageLines.limit) lines", status: 202,
-                answer: .object(["accepted": .integer("how many")], required: ["accepted"]))
+                answer: .object(all: ["accepted": .integer("how many")]))
         ) { request in
             guard let name = request.query["topic"] else {
                 throw AgentError.badRequest(member: "topic", fault: "is missing")
@@ -88,8 +90,7 @@ extension BrokersFeature {
             .init(
                 "End the connection to a broker of the settings and all subscriptions there; the next use connects again",
                 path: path,
-                answer: .object(
-                    ["disconnected": .boolean("whether there was a connection")], required: ["disconnected"]))
+                answer: .object(all: ["disconnected": .boolean("whether there was a connection")]))
         ) { request in
             .json(["disconnected": .bool(try await self.broker(of: request).disconnect())])
         }
@@ -106,35 +107,20 @@ extension BrokersFeature {
 
 extension NamedBroker {
     fileprivate var json: JSON {
-        get async {
-            var members: [String: JSON] = [
-                "name": .string(settings.name), "address": .string(settings.address.description),
-                "tls": .bool(settings.tls != nil), "state": "stopped",
-            ]
-            if let messenger = connection?.messenger {
-                members.merge(await messenger.status().report.object ?? [:]) { _, new in new }
-            }
-            if let lastError { members["lastError"] = .object(lastError.explanation) }
-            return .object(members)
-        }
+        get async { Self.answer.json((settings, await connection?.messenger.status(), lastError)) }
     }
-}
 
-extension Schema {
-    fileprivate static var namedBroker: Schema {
-        named(
-            "NamedBroker",
-            .object(
-                [
-                    "name": .string("in the settings"), "address": .string("host:port"),
-                    "tls": .boolean("whether it has to prove itself, and nobody listens"),
-                    "state": .string(
-                        "what the connection does; stopped while nobody uses it",
-                        choices: ["stopped", "connecting", "connected", "waiting"]),
-                    "since": .time("since when, where there is one"),
-                    "sent": .integer("messages over this connection"),
-                    "acknowledged": .integer("messages over this connection"),
-                    "received": .integer("messages over this connection"), "lastError": problem,
-                ], required: ["name", "address", "tls", "state"]))
-    }
+    fileprivate static let answer:
+        Answer<(settings: NamedBrokerSettings, status: MessengerStatus?, error: MessagingError?)> =
+            [
+                "name": .of("in the settings") { $0.settings.name },
+                "address": .of("host:port") { $0.settings.address.description },
+                "tls": .of("whether it has to prove itself, and nobody listens") { $0.settings.tls != nil },
+                "state": .of("what the connection does; stopped while nobody uses it") { $0.status?.state ?? .stopped },
+                "since": .of("since when, where there is one") { $0.status?.since },
+                "sent": .of("messages over this connection") { $0.status?.sent },
+                "acknowledged": .of("messages over this connection") { $0.status?.acknowledged },
+                "received": .of("messages over this connection") { $0.status?.received },
+                "lastError": .schema(.problem) { ($0.error ?? $0.status?.lastError)?.explanation },
+            ]
 }

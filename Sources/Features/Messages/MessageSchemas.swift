@@ -1,46 +1,14 @@
 import AgentCore
 import Groundwork
 import LocalAPI
+import Messaging
 
-/// Schemas of the connection to a broker, and of what is sent there.
+/// Schemas of what is sent to a broker.
 extension Schema {
-    package static var broker: Schema {
-        object(
-            [
-                "state": .string(
-                    "what the connection does", choices: ["stopped", "connecting", "connected", "waiting"]),
-                "address": .string("host:port"), "since": .time("since when"),
-                "sent": .integer("messages since the agent started"),
-                "acknowledged": .integer("messages since the agent started"),
-                "received": .integer("messages since the agent started"), "lastError": problem,
-                "errorReports": .object(
-                    [
-                        "count": .integer("since the agent started"), "topic": .string("of the last"),
-                        "text": .string("of the last, as the broker worded it"), "time": .time("when the last came"),
-                    ], required: ["count", "topic", "text", "time"],
-                    "What the broker reported at topics whose last level is error"),
-            ], required: ["state", "address", "since", "sent", "acknowledged", "received"])
-    }
-
     package static var outbox: Schema {
         any(of: [
-            .object(
-                [
-                    "depth": .integer("messages that wait"), "bytes": .integer("that they take"),
-                    "unwritten": .integer("those in memory only; a power cut or a kill loses the board's own readings"),
-                    "flushSeconds": .integer("how long readings stay there at most"),
-                    "accepted": .integer("messages ever"), "delivered": .integer("messages ever"),
-                    "dropped": .integer("messages ever"),
-                    "oldestAge": .integer("of the message that waits longest, in seconds"),
-                    "setAside": .string("file name of a damaged outbox"),
-                    "rescued": .integer("messages that were read from it"),
-                    "deadLetters": .integer(
-                        "messages that are no longer sent, as the broker ended the connection on each"),
-                ],
-                required: [
-                    "depth", "bytes", "unwritten", "flushSeconds", "accepted", "delivered", "dropped", "deadLetters",
-                ]),
-            .object(["error": problem], required: ["error"]),
+            OutboxStatus.answer.schema(),
+            .object(all: ["error": problem]),
         ])
     }
 
