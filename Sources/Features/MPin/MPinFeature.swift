@@ -23,7 +23,9 @@ package struct MPinFeature: Feature {
 
     package static var checks: [any HealthCheck] { [MPinCheck()] }
 
-    package static var accountMembers: [String: Schema] { ["backend": .mpinBackendReport, "users": .mpinUsers] }
+    package static var accountMembers: [String: Schema] {
+        ["backend": MPinConfiguration.schema("An M-Pin back end"), "users": .mpinUsers]
+    }
 
     package static var errors: [any Explained.Type] { [MPinError.self, MPinPromptError.self] }
 
@@ -32,10 +34,10 @@ package struct MPinFeature: Feature {
     package static var statusMembers: [String: Schema] {
         [
             "mpin": .object(
-                [
+                all: [
                     "backends": .integer("accounts at M-Pin back ends"), "users": .integer("of all of them"),
                     "registered": .integer("users who can log in"), "blocked": .integer("users who cannot any more"),
-                ], required: ["backends", "users", "registered", "blocked"], "Where there is an M-Pin back end")
+                ], "Where there is an M-Pin back end")
         ]
     }
 
