@@ -10,8 +10,7 @@ extension PromptsFeature {
             "GET", "/v1/prompts", needs: .read,
             .init(
                 "The prompts that wait for an answer, the oldest first",
-                answer: .object(
-                    ["prompts": .array(of: .prompt, "the waiting prompts")], required: ["prompts"]))
+                answer: .object(all: ["prompts": .array(of: .prompt, "the waiting prompts")]))
         ) { _ in .json(["prompts": .array(self.host.prompts.prompts.map { .object($0.details) })]) }
         router.on(
             "GET", "/v1/prompts/{id}", needs: .read,
@@ -34,11 +33,10 @@ extension PromptsFeature {
                     "refuse": .boolean("true: no answer will be given"),
                     "program": .string("that answers on its own, such as a PIN pad; else a person answers"),
                 ],
-                answer: .object(
-                    [
-                        "id": .integer("of the prompt"),
-                        "state": .string("what it is now", choices: ["answered", "refused"]),
-                    ], required: ["id", "state"]))
+                answer: .object(all: [
+                    "id": .integer("of the prompt"),
+                    "state": .string("what it is now", choices: ["answered", "refused"]),
+                ]))
         ) { request in
             let id = try request.promptID()
             let body = RequestBody(request)
@@ -92,10 +90,10 @@ extension LocalRequest {
 }
 
 extension Schema {
-    package static var prompt: Schema { named("Prompt", .object(Prompt.members, required: Prompt.alwaysPresent)) }
+    package static var prompt: Schema { named("Prompt", Prompt.answer.schema()) }
 
     /// A step of a prompt, as reported to the program that requested it.
     package static var promptStep: Schema {
-        named("PromptStep", .object(PromptEvent.details, required: Prompt.alwaysPresent))
+        named("PromptStep", .object(PromptEvent.details, required: Prompt.answer.required))
     }
 }
