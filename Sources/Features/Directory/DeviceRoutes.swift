@@ -11,19 +11,17 @@ extension ServicesFeature {
             "GET", "/v1/devices", needs: .operate,
             .init(
                 "The devices that the gateway lists for the user, or for this board",
-                answer: .object(
-                    ["devices": .array(of: .openObject("as the gateway describes it"), "in its order")],
-                    required: ["devices"]))
+                answer: .object(all: ["devices": .array(of: .openObject("as the gateway describes it"), "in its order")]
+                ))
         ) { request in
             .json(["devices": .array(try await self.services(of: request).devices.devices())])
         }
-        let attribute = Schema.object(
-            ["name": .string("of the attribute"), "value": .string("of the attribute")], required: ["name", "value"])
+        let attribute = Schema.object(all: ["name": .string("of the attribute"), "value": .string("of the attribute")])
         router.on(
             "GET", "/v1/device/metadata", needs: .operate,
             .init(
                 "The attributes that the gateway keeps of this device",
-                answer: .object(["metadata": .array(of: attribute, "ordered by name")], required: ["metadata"]))
+                answer: .object(all: ["metadata": .array(of: attribute, "ordered by name")]))
         ) { request in
             let attributes = try await self.services(of: request).devices.attributes()
             return .json([
@@ -54,9 +52,8 @@ extension ServicesFeature {
             "GET", "/v1/device/metadata/item", needs: .operate,
             .init(
                 "One attribute; null where the device has none of the name", query: name, required: ["name"],
-                answer: .object(
-                    ["name": .string("of the attribute"), "value": .string("of the attribute").orNull],
-                    required: ["name", "value"]))
+                answer: .object(all: ["name": .string("of the attribute"), "value": .string("of the attribute").orNull])
+            )
         ) { request in
             let name = request.query["name"] ?? ""
             let value = try await self.services(of: request).devices.value(of: name)
@@ -75,17 +72,11 @@ extension ServicesFeature {
     }
 
     func addAppRoutes(to router: inout Router) {
-        let app = Schema.object(
-            [
-                "id": .string("names it"), "name": .string("for people"), "iconURL": .string("of its icon"),
-                "authURL": .string("of a web application"), "nativeURL": .string("of a native application of a phone"),
-                "custom": .openObject("what else the gateway says of it"),
-            ], required: ["id"])
         router.on(
             "GET", "/v1/apps", needs: .operate,
             .init(
                 "The enterprise applications that the gateway offers",
-                answer: .object(["apps": .array(of: app, "in the gateway's order")], required: ["apps"]))
+                answer: .object(all: ["apps": .array(of: EnterpriseApps.App.schema(), "in the gateway's order")]))
         ) { request in
             .json(["apps": .array(try await self.services(of: request).apps.list().map(\.json))])
         }
@@ -93,9 +84,7 @@ extension ServicesFeature {
             "GET", "/v1/apps/{app}/icon", needs: .operate,
             .init(
                 "The icon of an application, fetched without credentials",
-                answer: .object(
-                    ["mediaType": .string("of the icon"), "bytes": .base64("the icon")],
-                    required: ["mediaType", "bytes"]))
+                answer: .object(all: ["mediaType": .string("of the icon"), "bytes": .base64("the icon")]))
         ) { request in
             let icon = try await self.services(of: request).apps.icon(of: request.parameters["app"] ?? "")
             return .json(["mediaType": .string(icon.mediaType), "bytes": .string(Base64.encode(icon.body))])
@@ -104,36 +93,33 @@ extension ServicesFeature {
             "POST", "/v1/apps/{app}/open", needs: .operate,
             .init(
                 "Load the page of a web application with the user's access token",
-                answer: .object(
-                    [
-                        "status": .integer("of HTTP", in: 200...399), "mediaType": .string("of the page"),
-                        "bytes": Schema.base64("the page").asSensitive,
-                        "location": Schema.string("where the page is, if it is elsewhere").asSensitive,
-                    ], required: ["status", "mediaType", "bytes"]))
+                answer: Self.page.schema())
         ) { request in
             let page = try await self.services(of: request).apps.open(request.parameters["app"] ?? "")
-            var members: [String: JSON] = [
-                "status": .integer(Int64(page.status)), "mediaType": .string(page.mediaType),
-                "bytes": .string(Base64.encode(page.body)),
-            ]
-            members["location"] = page.headers.first("Location").map(JSON.string)
-            return .json(.object(members))
+            return .json(Self.page.json(page))
         }
     }
+
+    private static let page: Answer<HTTPResponse> = [
+        "status": .schema(.integer("of HTTP", in: 200...399)) { $0.status },
+        "mediaType": .of("of the page") { $0.mediaType },
+        "bytes": .schema(Schema.base64("the page").asSensitive) { Base64.encode($0.body) },
+        "location": .schema(Schema.string("where the page is, if it is elsewhere").asSensitive) {
+            $0.headers.first("Location")
+        },
+    ]
 }
 
 extension HTTPResponse {
     fileprivate var mediaType: String { headers.first("Content-Type") ?? "application/octet-stream" }
 }
 
-extension EnterpriseApps.App {
-    fileprivate var json: JSON {
-        var members: [String: JSON] = ["id": .string(id)]
-        members["name"] = name.map(JSON.string)
-        members["iconURL"] = iconURL.map(JSON.string)
-        members["authURL"] = authURL.map(JSON.string)
-        members["nativeURL"] = nativeURL.map(JSON.string)
-        if custom?.object != nil { members["custom"] = custom }
-        return .object(members)
-    }
+extension EnterpriseApps.App: Answered {
+    package static let answer: Answer<EnterpriseApps.App> = [
+        "id": .of("names it") { $0.id }, "name": .of("for people") { $0.name },
+        "iconURL": .of("of its icon") { $0.iconURL },
+        "authURL": .of("of a web application") { $0.authURL },
+        "nativeURL": .of("of a native application of a phone") { $0.nativeURL },
+        "custom": .of("what else the gateway says of it") { $0.custom?.object },
+    ]
 }

@@ -26,7 +26,7 @@ extension ServicesFeature {
             .init(
                 "An item here that is encrypted with a password",
                 body: ["key": .string("of the item"), "segment": Self.segmentSchema, "password": Self.passwordSchema],
-                required: ["key", "password"], answer: Self.itemSchema)
+                required: ["key", "password"], answer: StoredItem.schema())
         ) { request in
             let body = RequestBody(request)
             let items = try await self.localItems(try body.segment(), of: request)
@@ -41,7 +41,7 @@ extension ServicesFeature {
             "GET", path, needs: .operate,
             .init(
                 "What is stored \(here) under keys", query: Self.segmentQuery,
-                answer: .object(["items": .array(of: Self.entrySchema, "ordered by key")], required: ["items"]))
+                answer: .object(all: ["items": .array(of: ItemEntry.schema(), "ordered by key")]))
         ) { request in
             let entries = try await self.items(of: place, try request.segment(), of: request).list()
             return .json(["items": .array(entries.map(\.json))])
@@ -59,7 +59,7 @@ extension ServicesFeature {
             "POST", path, needs: .operate,
             .init(
                 "Store an item \(here), new or in place of an earlier one", body: members, required: ["key", "value"],
-                answer: .object(["saved": .string("its key")], required: ["saved"]))
+                answer: .object(all: ["saved": .string("its key")]))
         ) { request in
             let body = RequestBody(request)
             let segment = try body.segment()
@@ -74,7 +74,7 @@ extension ServicesFeature {
         if place == .local {
             router.on(
                 "GET", path + "/item", needs: .operate,
-                .init("An item \(here)", query: query, required: ["key"], answer: Self.itemSchema)
+                .init("An item \(here)", query: query, required: ["key"], answer: StoredItem.schema())
             ) { request in
                 let items = try await self.localItems(try request.segment(), of: request)
                 return .json(try await items.find(request.query["key"] ?? "", password: nil).json)
@@ -157,29 +157,12 @@ extension ServicesFeature {
     private static var segmentQuery: [String: Schema] { ["segment": segmentSchema] }
     private static var passwordSchema: Schema { Schema.string("encrypts the value; it is not kept").asSensitive }
     private static var countSchema: Schema {
-        .object(["deleted": .integer("how many are gone")], required: ["deleted"])
+        .object(all: ["deleted": .integer("how many are gone")])
     }
-    private static var ofEveryItem: [String: Schema] {
-        [
-            "key": .string("of the item"), "type": .string("a media type"), "modified": .string("when it was saved"),
-        ]
-    }
-    private static var entrySchema: Schema {
-        .object(
-            ofEveryItem.merging(["encrypted": .boolean("whether with a password")]) { own, _ in own },
-            required: ["key", "type", "encrypted"])
-    }
-    private static var ofWholeItem: [String: Schema] {
-        ofEveryItem.merging([
-            "value": Schema.base64("what was stored").asSensitive,
-            "text": Schema.string("what was stored, where it is UTF-8").asSensitive,
-        ]) { own, _ in own }
-    }
-    private static var itemSchema: Schema { .object(ofWholeItem, required: ["key", "type", "value"]) }
     private static var cloudItemSchema: Schema {
         .object(
-            ofWholeItem.merging(["sealed": .boolean("whether this board has sealed it")]) { own, _ in own },
-            required: ["key", "type", "value", "sealed"])
+            StoredItem.answer.schemas.merging(["sealed": .boolean("whether this board has sealed it")]) { $1 },
+            required: StoredItem.answer.required.union(["sealed"]))
     }
 }
 
@@ -232,25 +215,23 @@ private struct CloudItems: Items {
     func delete(_ key: String) async throws -> Bool { try await storage.delete(key, in: segment) }
 }
 
-extension StoredItem {
-    fileprivate var json: JSON {
-        var members: [String: JSON] = [
-            "key": .string(key), "type": .string(type), "value": .string(Base64.encode(value)),
-        ]
-        members["modified"] = modified.map(JSON.string)
-        members["text"] = String(validating: value, as: UTF8.self).map(JSON.string)
-        return .object(members)
-    }
+extension StoredItem: Answered {
+    package static let answer: Answer<StoredItem> = [
+        "key": .of("of the item") { $0.key }, "type": .of("a media type") { $0.type },
+        "modified": .of("when it was saved") { $0.modified },
+        "value": .schema(Schema.base64("what was stored").asSensitive) { Base64.encode($0.value) },
+        "text": .schema(Schema.string("what was stored, where it is UTF-8").asSensitive) {
+            String(validating: $0.value, as: UTF8.self)
+        },
+    ]
 }
 
-extension ItemEntry {
-    fileprivate var json: JSON {
-        var members: [String: JSON] = [
-            "key": .string(key), "type": .string(type), "encrypted": .bool(isEncrypted),
-        ]
-        members["modified"] = modified.map(JSON.string)
-        return .object(members)
-    }
+extension ItemEntry: Answered {
+    package static let answer: Answer<ItemEntry> = [
+        "key": .of("of the item") { $0.key }, "type": .of("a media type") { $0.type },
+        "modified": .of("when it was saved") { $0.modified },
+        "encrypted": .of("whether with a password") { $0.isEncrypted },
+    ]
 }
 
 extension LocalRequest {
