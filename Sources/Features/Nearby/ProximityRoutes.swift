@@ -1,5 +1,6 @@
 import AgentCore
 import AgentGateway
+import Bluetooth
 import Groundwork
 import LocalAPI
 import Prompts
@@ -20,17 +21,7 @@ extension NearbyFeature {
                         "term": .string("when sharing ends by itself", choices: ["once", "lasting", "endless"]),
                         "consents": .consents,
                         "ambiguous": .boolean("whether several ask, so that the button lets nobody in"),
-                        "bluetooth": .object(
-                            [
-                                "transport": .string("by which the adapter is reached", choices: ["bluez", "kernel"]),
-                                "powered": .boolean("whether it is on"),
-                                "lowEnergy": .boolean("whether it has Bluetooth Low Energy"),
-                                "blocked": .boolean("by rfkill"),
-                                "canAdvertise": .boolean("whether others can find this board"),
-                                "canScan": .boolean("whether this board can find others"),
-                                "adapter": .string("such as hci0"),
-                                "address": .string("Bluetooth address"), "error": .problem,
-                            ], required: ["transport", "powered", "lowEnergy", "blocked", "canAdvertise", "canScan"]),
+                        "bluetooth": AdapterStatus.schema(),
                     ], required: ["sharing", "onAir", "policy", "consents", "ambiguous", "bluetooth"]))
         ) { _ in .json(await self.nearby.report()) }
         router.on(
@@ -38,7 +29,7 @@ extension NearbyFeature {
             .init(
                 "Who asked to be let in, the newest last",
                 query: ["count": .integer("how many at most; 100 unless given", in: 1...1000)],
-                answer: .object(["records": .array(of: .auditRecord, "the newest last")], required: ["records"]))
+                answer: .object(all: ["records": .array(of: .auditRecord, "the newest last")]))
         ) { request in
             let count = try request.integer("count", in: 1...1000, default: 100)
             return .json(["records": .array(await self.nearby.audit.newest(Int(count)))])
@@ -76,7 +67,7 @@ extension NearbyFeature {
             .init(
                 "Let devices nearby pair for a while, where the settings have only bonded ones ask",
                 body: ["seconds": .integer("how long; 60 unless given", in: 1...300)],
-                answer: .object(["seconds": .integer("how long")], required: ["seconds"]))
+                answer: .object(all: ["seconds": .integer("how long")]))
         ) { request in
             let seconds = try RequestBody(request).integer("seconds", in: 1...300, default: 60)
             try await self.nearby.sharing.openPairing(for: .seconds(seconds))
@@ -91,7 +82,7 @@ extension NearbyFeature {
                     "name": .string("of the device, shown to the person who is asked"),
                 ],
                 required: ["text"],
-                answer: .object(["authorized": .boolean("true")], required: ["authorized"]))
+                answer: .object(all: ["authorized": .boolean("true")]))
         ) { request in
             let body = RequestBody(request)
             try await self.nearby.authorize(
@@ -101,8 +92,7 @@ extension NearbyFeature {
         }
         router.on(
             "GET", "/v1/proximity/consents", needs: .read,
-            .init(
-                "Questions that wait for consent", answer: .object(["consents": .consents], required: ["consents"]))
+            .init("Questions that wait for consent", answer: .object(all: ["consents": .consents]))
         ) { _ in
             .json(["consents": .array(await self.nearby.desk.pending.map { .object($0.details) })])
         }
@@ -115,8 +105,7 @@ extension NearbyFeature {
                     "program": .string("that asks on its own, such as a PIN pad; else a person answers"),
                 ],
                 required: ["grant"],
-                answer: .object(
-                    ["id": .integer("of the question"), "granted": .boolean("the answer")], required: ["id", "granted"])
+                answer: .object(all: ["id": .integer("of the question"), "granted": .boolean("the answer")])
             )
         ) { request in
             let body = RequestBody(request)
@@ -131,7 +120,7 @@ extension NearbyFeature {
     }
 
     private static var sharingSchema: Schema {
-        .object(["sharing": .boolean("whether the session is offered now")], required: ["sharing"])
+        .object(all: ["sharing": .boolean("whether the session is offered now")])
     }
 }
 
