@@ -1,37 +1,38 @@
 public import Groundwork
 
 extension Prompt {
-    /// The members that every prompt has.
-    public static let alwaysPresent: Set = [
-        "id", "kind", "text", "secret", "answerers", "state", "attemptsLeft", "fault", "secondsLeft",
+    package static let answer: Answer<Prompt> = [
+        "id": .of("of the prompt; it stays when the question is asked again") { $0.id },
+        "kind": .of("what is asked for") { $0.question.kind },
+        "text": .of("one line for a person") { $0.question.text },
+        "secret": .of("whether the answer belongs on no screen") { $0.question.isSecret },
+        "answerers": .schema(
+            .string(
+                "who may answer: users who may operate the local API, these users or the button, or one user",
+                choices: ["operators", "operators-and-button", "user"])
+        ) { $0.question.answerers.name },
+        "uid": .of("of the one user who may answer") { $0.question.answerers.uid },
+        "state": .of("whether an answer counts now, or one is being checked") { $0.state },
+        "attemptsLeft": .schema(.integer("answers that may be tried, the next one among them").orNull) {
+            $0.attemptsLeft.inAnswer ?? .null
+        },
+        "fault": .schema(.string("what was wrong with the last answer").orNull) { $0.fault.inAnswer ?? .null },
+        "secondsLeft": .schema(.integer("for an answer; null while no time runs").orNull) {
+            $0.timeLeft.map { JSON.integer(max($0, .zero).components.seconds) } ?? .null
+        },
+        "choices": .schema(.array(of: .string("an answer"), "what there is to choose from")) {
+            $0.question.choices.isEmpty ? nil : $0.question.choices
+        },
+        "subject": .schema(subject) { $0.question.subject?.members },
     ]
 
-    /// The schemas of ``details``.
-    public static var members: [String: Schema] {
-        [
-            "id": .integer("number of the prompt; it stays the same when the question is asked again"),
-            "kind": .string("kind of answer", choices: PromptQuestion.Kind.allCases.map(\.rawValue)),
-            "text": .string("one line for a person"),
-            "secret": .boolean("whether the answer must not be shown on a screen"),
-            "answerers": .string(
-                "who may answer: users who may operate the local API, these users or the button, or one user",
-                choices: ["operators", "operators-and-button", "user"]),
-            "uid": .integer("user ID of the one user who may answer"),
-            "state": .string(
-                "whether an answer counts now, or one is being checked",
-                choices: Prompt.State.allCases.map(\.rawValue)),
-            "attemptsLeft": .integer("attempts left, including the next one").orNull,
-            "fault": .string("what was wrong with the last answer").orNull,
-            "secondsLeft": .integer("time left to answer; null without a time limit").orNull,
-            "choices": .array(of: .string("an answer"), "the choices"),
-            "subject": .any(of: [
-                .object(
-                    requester.merging(["user": .string("user in whose name it would be let in").orNull]) { own, _ in own
-                    },
-                    required: ["name", "address", "way", "user"], "The device that asks to be let in"),
-                .object(["user": .string("user name at the gateway")], required: ["user"], "Who logs in"),
-            ]),
-        ]
+    private static var subject: Schema {
+        .any(of: [
+            .object(
+                requester.merging(["user": .string("user in whose name it would be let in").orNull]) { own, _ in own },
+                required: ["name", "address", "way", "user"], "The device that asks to be let in"),
+            .object(all: ["user": .string("user name at the gateway")], "Who logs in"),
+        ])
     }
 
     /// A device that asks to be let in.

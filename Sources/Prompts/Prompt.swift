@@ -2,7 +2,7 @@ public import Groundwork
 
 /// A question to a person, as shown to the users who may answer it.
 public struct Prompt: Sendable, Equatable, Identifiable {
-    public enum State: String, Sendable, CaseIterable {
+    public enum State: String, AnswerValue, CaseIterable {
         /// It can be answered.
         case waiting
         /// It was answered, and the asker checks the answer.
@@ -23,12 +23,5 @@ public struct Prompt: Sendable, Equatable, Identifiable {
     public let timeLeft: Duration?
 
     /// The prompt's members in the local API. They never contain an answer.
-    public var details: [String: JSON] {
-        question.members.merging([
-            "id": .integer(Int64(id)), "state": .string(state.rawValue),
-            "attemptsLeft": attemptsLeft.map { .integer(Int64($0)) } ?? .null,
-            "fault": fault.map(JSON.string) ?? .null,
-            "secondsLeft": timeLeft.map { .integer(max($0, .zero).components.seconds) } ?? .null,
-        ]) { own, _ in own }
-    }
+    public var details: [String: JSON] { Self.answer.members(of: self) }
 }

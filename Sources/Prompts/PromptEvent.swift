@@ -36,7 +36,7 @@ public enum PromptEvent: ReportedEvent, Equatable {
     ]
 
     public static var details: [String: Schema] {
-        Prompt.members.merging(["by": .string("who answered or refused")]) { own, _ in own }
+        Prompt.answer.schemas.merging(["by": .string("who answered or refused")]) { own, _ in own }
     }
 
     /// Always routine, because the asker reports the outcome.

@@ -2,7 +2,7 @@ import Groundwork
 
 /// A question: its text, who may answer it, and how.
 public struct PromptQuestion: Sendable, Equatable {
-    public enum Kind: String, Sendable, CaseIterable {
+    public enum Kind: String, AnswerValue, CaseIterable {
         case password
         case pin
         case oneTimePassword = "one-time-password"
@@ -50,6 +50,8 @@ public struct PromptQuestion: Sendable, Equatable {
             case .user: "user"
             }
         }
+
+        var uid: UInt32? { if case .user(let uid) = self { uid } else { nil } }
     }
 
     /// Data that a display may show in addition to the text.
@@ -98,15 +100,4 @@ public struct PromptQuestion: Sendable, Equatable {
     /// Whether the answer must not be shown on a screen: texts, passwords and codes are secret, consent and choices are
     /// not.
     public var isSecret: Bool { [.text, .logIn].contains(kind.form) }
-
-    var members: [String: JSON] {
-        var members: [String: JSON] = [
-            "kind": .string(kind.rawValue), "text": .string(text), "secret": .bool(isSecret),
-            "answerers": .string(answerers.name),
-        ]
-        if case .user(let uid) = answerers { members["uid"] = .integer(Int64(uid)) }
-        if !choices.isEmpty { members["choices"] = .array(choices.map(JSON.string)) }
-        members["subject"] = subject.map { .object($0.members) }
-        return members
-    }
 }

@@ -10,7 +10,7 @@ extension AccountRegistry {
             "GET", "/v1/accounts", needs: .read,
             .init(
                 "The accounts of this board, the default one first",
-                answer: .object(["accounts": .array(of: account, "the default one first")], required: ["accounts"]))
+                answer: .object(all: ["accounts": .array(of: account, "the default one first")]))
         ) { _ in
             .json(["accounts": .array(try await self.reports())])
         }
@@ -30,7 +30,7 @@ extension AccountRegistry {
                     "force": .string(
                         "for an account of kind oauth: remove it even if its server does not answer", choices: ["true"])
                 ],
-                answer: .object(["removed": .accountName], required: ["removed"]))
+                answer: .object(all: ["removed": .accountName]))
         ) { request in
             let name = try request.accountName()
             try await self.remove(name, force: request.query["force"] != nil)
@@ -43,8 +43,7 @@ extension AccountRegistry {
             "GET", "/v1/current-account", needs: .call,
             .init(
                 "The account that commands use if they name none",
-                answer: .object(
-                    ["account": .accountName], required: ["account"]))
+                answer: .object(all: ["account": .accountName]))
         ) { _ in
             .json(["account": .string(self.current.text)])
         }
@@ -53,8 +52,7 @@ extension AccountRegistry {
             .init(
                 "Choose the account that commands use if they name none; nothing else changes",
                 body: ["account": .accountName], required: ["account"],
-                answer: .object(
-                    ["account": .accountName, "former": .accountName], required: ["account", "former"]))
+                answer: .object(all: ["account": .accountName, "former": .accountName]))
         ) { request in
             guard let name = AccountName(try RequestBody(request).string("account")) else {
                 throw AccountError.nameInvalid

@@ -76,8 +76,7 @@ package struct AgentFeature: Feature {
             "hostName": .string("the board's host name"),
             "warnings": .array(of: .string("for people"), "what should be changed although everything works"),
             "setAside": .array(of: .string("file name"), "damaged files that were kept"),
-            "vault": .object(
-                ["error": .problem], required: ["error"], "Present while the sealed store cannot be opened"),
+            "vault": .object(all: ["error": .problem], "Present while the sealed store cannot be opened"),
             "lastError": .lastError,
         ]
     }

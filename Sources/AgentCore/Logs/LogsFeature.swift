@@ -6,16 +6,12 @@ package struct LogsFeature: Feature {
     package init(_ host: Host) {}
 
     package func addRoutes(to router: inout Router) {
-        let entry = Schema.object(
-            [
-                "time": .time("time of the entry"), "level": .string("severity, such as info or warning"),
-                "service": .string("the part of the agent that logged it"), "text": .string("the entry, in one line"),
-            ], required: ["time", "level", "service", "text"])
+        let entry = RecentLog.Entry.schema()
         router.on(
             "GET", "/v1/logs", needs: .read,
             .init(
                 "The agent's latest log entries, oldest first",
-                answer: .object(["entries": .array(of: entry, "at most \(RecentLog.limit)")], required: ["entries"]))
+                answer: .object(all: ["entries": .array(of: entry, "at most \(RecentLog.limit)")]))
         ) { _ in .json(["entries": .array(RecentLog.shared.entries.map(\.json))]) }
         router.on(
             "GET", "/v1/logs/stream", needs: .read,

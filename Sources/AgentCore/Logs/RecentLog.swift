@@ -10,18 +10,17 @@ package final class RecentLog: Sendable {
     package static let limit = 200
     package static let textLimit = 512
 
-    package struct Entry: Sendable {
+    package struct Entry: Answered {
         package let time: Date
         package let level: Logger.Level
         package let service: String
         package let text: String
 
-        package var json: JSON {
-            [
-                "time": .string(time.formatted(.iso8601)), "level": .string("\(level)"), "service": .string(service),
-                "text": .string(text),
-            ]
-        }
+        package static let answer: Answer<Entry> = [
+            "time": .of("of the entry") { $0.time }, "level": .of("such as info or warning") { "\($0.level)" },
+            "service": .of("the part of the agent") { $0.service },
+            "text": .of("the entry, in one line") { $0.text },
+        ]
     }
 
     private let kept = Mutex<[Entry]>([])

@@ -10,8 +10,7 @@ extension PromptsFeature {
             "GET", "/v1/prompts", needs: .read,
             .init(
                 "The pending prompts, oldest first",
-                answer: .object(
-                    ["prompts": .array(of: .prompt, "the pending prompts")], required: ["prompts"]))
+                answer: .object(all: ["prompts": .array(of: .prompt, "the pending prompts")]))
         ) { _ in .json(["prompts": .array(self.host.prompts.prompts.map { .object($0.details) })]) }
         router.on(
             "GET", "/v1/prompts/{id}", needs: .read,
@@ -35,11 +34,10 @@ extension PromptsFeature {
                     "program": .string(
                         "program that answers on its own, such as a PIN pad; missing if a person answers"),
                 ],
-                answer: .object(
-                    [
-                        "id": .integer("number of the prompt"),
-                        "state": .string("its new state", choices: ["answered", "refused"]),
-                    ], required: ["id", "state"]))
+                answer: .object(all: [
+                    "id": .integer("number of the prompt"),
+                    "state": .string("its new state", choices: ["answered", "refused"]),
+                ]))
         ) { request in
             let id = try request.promptID()
             let body = RequestBody(request)
@@ -93,10 +91,10 @@ extension LocalRequest {
 }
 
 extension Schema {
-    package static var prompt: Schema { named("Prompt", .object(Prompt.members, required: Prompt.alwaysPresent)) }
+    package static var prompt: Schema { named("Prompt", Prompt.answer.schema()) }
 
     /// A step of a prompt, as reported to the program that requested it.
     package static var promptStep: Schema {
-        named("PromptStep", .object(PromptEvent.details, required: Prompt.alwaysPresent))
+        named("PromptStep", .object(PromptEvent.details, required: Prompt.answer.required))
     }
 }

@@ -143,8 +143,7 @@ extension Schema {
     /// Names and values in order; a name may repeat.
     package static func pairs(_ meaning: String) -> Schema {
         .array(
-            of: .object(
-                ["name": .string("name of the field"), "value": Schema.string("value of the field").asSensitive],
-                required: ["name", "value"]), meaning)
+            of: .object(all: ["name": .string("value of the field"), "value": Schema.string("value of the field").asSensitive]),
+            meaning)
     }
 }

@@ -3,21 +3,18 @@ import LocalAPI
 import Proximity
 
 extension Schema {
-    package static var qrCode: Schema {
-        object(
-            [
-                "text": Schema.string("the content to show").asSensitive,
-                "svg": Schema.string("a picture of it").asSensitive,
-                "png": Schema.base64("a picture of it").asSensitive,
-            ], required: ["text", "svg", "png"])
-    }
+    package static var qrCode: Schema { QRCode.answer.schema() }
 }
 
 extension QRCode {
     /// The code as data: its text, and images for a display or a web page.
-    package func json(of text: String) -> JSON {
-        ["text": .string(text), "svg": .string(svg), "png": .string(Base64.encode(png(scale: 4)))]
-    }
+    package func json(of text: String) -> JSON { Self.answer.json((self, text)) }
+
+    fileprivate static let answer: Answer<(code: QRCode, text: String)> = [
+        "text": .schema(Schema.string("what to show").asSensitive) { $0.text },
+        "svg": .schema(Schema.string("a picture of it").asSensitive) { $0.code.svg },
+        "png": .schema(Schema.base64("a picture of it").asSensitive) { Base64.encode($0.code.png(scale: 4)) },
+    ]
 }
 
 extension RequestBody {

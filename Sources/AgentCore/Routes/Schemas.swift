@@ -48,24 +48,22 @@ extension Schema {
     }
 
     package static var version: Schema {
-        Schema.object(
-            [
-                "latchkey": .string("semantic version of the agent"),
-                "libraries": .map(of: .string("version"), "by name"),
-            ], required: ["latchkey", "libraries"])
+        Schema.object(all: [
+            "latchkey": .string("semantic version of the agent"),
+            "libraries": .map(of: .string("version"), "by name"),
+        ])
     }
 
     package static var diagnosis: Schema {
-        Schema.object(
-            [
-                "worst": .string("the worst verdict", choices: ["pass", "warn", "fail", "skip"]),
-                "checks": .array(
-                    of: .object(
-                        [
-                            "name": .string("stable, for programs"),
-                            "verdict": .string("what was found", choices: ["pass", "warn", "fail", "skip"]),
-                            "message": .string("for people"), "remedy": .string("what to do"),
-                        ], required: ["name", "verdict", "message"]), "in the order to fix them"),
-            ], required: ["worst", "checks"])
+        Schema.object(all: [
+            "worst": .string("the worst verdict", choices: ["pass", "warn", "fail", "skip"]),
+            "checks": .array(
+                of: .object(
+                    [
+                        "name": .string("stable, for programs"),
+                        "verdict": .string("what was found", choices: ["pass", "warn", "fail", "skip"]),
+                        "message": .string("for people"), "remedy": .string("what to do"),
+                    ], required: ["name", "verdict", "message"]), "in the order to fix them"),
+        ])
     }
 }

@@ -12,8 +12,7 @@ package struct HardwareFeature: Feature {
     package static var needsVault: Bool { false }
 
     package func addRoutes(to router: inout Router) {
-        let answer = Schema.object(
-            ["identity": .string("what was done", choices: ["adopted", "discarded"])], required: ["identity"])
+        let answer = Schema.object(all: ["identity": .string("what was done", choices: ["adopted", "discarded"])])
         router.on(
             "POST", "/v1/identity/adopt", needs: .operate,
             .init("Keep using another board's identity: this board takes its place", answer: answer)

@@ -1,5 +1,4 @@
 import Cryptography
-import FoundationEssentials
 import Groundwork
 import LocalAPI
 import Vault
@@ -12,8 +11,7 @@ extension VaultFeature {
             "GET", "/v1/vault/slots", needs: .operate,
             .init(
                 "The slots of the sealed store; each has its own key",
-                answer: .object(
-                    ["slots": .array(of: Slot.schema, "ordered by number")], required: ["slots"]))
+                answer: .object(all: ["slots": .array(of: Slot.schema, "ordered by number")]))
         ) { _ in
             let openedBy = try await self.host.vault.openedBy().id
             return .json([
@@ -44,7 +42,7 @@ extension VaultFeature {
             .init(
                 "Remove a slot of the sealed store, except the one that opened it",
                 path: ["id": .integer("number of the slot")],
-                answer: .object(["removed": .integer("number of the slot that was removed")], required: ["removed"]))
+                answer: .object(all: ["removed": .integer("number of the slot that was removed")]))
         ) { request in
             let id = try request.slot()
             // The settings still name its key: without the slot, the agent could not open its vault again.
@@ -92,20 +90,13 @@ extension LocalRequest {
 }
 
 extension Slot {
-    fileprivate static var schema: Schema {
-        Schema.object(
-            [
-                "id": .integer("number of the slot"), "kind": .string("what opens the slot"),
-                "created": .string("when it was created, RFC 3339"),
-                "isDamaged": .boolean("whether it can no longer open the store"),
-                "isInUse": .boolean("whether it opened the store"),
-            ], required: ["id", "kind", "created", "isDamaged", "isInUse"])
-    }
+    fileprivate static let answer: Answer<(slot: Slot, isInUse: Bool)> = [
+        "id": .of("number of the slot") { $0.slot.id }, "kind": .of("what opens the slot") { $0.slot.kind.rawValue },
+        "created": .schema(.string("when it was created, RFC 3339")) { $0.slot.created },
+        "isDamaged": .of("whether it can no longer open the store") { $0.slot.isDamaged },
+        "isInUse": .of("whether it opened the store") { $0.isInUse },
+    ]
 
-    fileprivate func json(isInUse: Bool) -> JSON {
-        [
-            "id": .integer(id), "kind": .string(kind.rawValue), "created": .string(created.formatted(.iso8601)),
-            "isDamaged": .bool(isDamaged), "isInUse": .bool(isInUse),
-        ]
-    }
+    fileprivate static var schema: Schema { answer.schema() }
+    fileprivate func json(isInUse: Bool) -> JSON { Self.answer.json((self, isInUse)) }
 }

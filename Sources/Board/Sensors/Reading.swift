@@ -2,7 +2,7 @@ import FoundationEssentials
 import Groundwork
 
 /// How far a value can be trusted.
-public enum Quality: String, Sendable {
+public enum Quality: String, Sendable, CaseIterable, AnswerValue {
     case good
     /// Read without an error, but implausible, or the part's known value before its first measurement, or a number that
     /// nothing converts to the sensor's unit.
@@ -12,7 +12,7 @@ public enum Quality: String, Sendable {
 }
 
 /// The reading of one sensor at one time.
-public struct Reading: Sendable, Equatable {
+public struct Reading: Answered, Equatable {
     /// The sensor's name in the board definition.
     public let name: String
     /// In ``unit``; `nil` when the quality is bad.
@@ -34,12 +34,14 @@ public struct Reading: Sendable, Equatable {
     }
 
     /// `{"name", "unit", "value", "quality"}`, the value `null` when the quality is bad.
-    public var json: JSON {
-        [
-            "name": .string(name), "unit": .string(unit.rawValue), "quality": .string(quality.rawValue),
-            "value": value.map(JSON.number) ?? .null,
-        ]
-    }
+    package static let answer: Answer<Reading> = [
+        "name": .of("the sensor, by the board definition") { $0.name },
+        "unit": .of("a SenML unit, RFC 8428 section 12.1") { $0.unit.rawValue },
+        "quality": .of("how far it can be trusted") { $0.quality },
+        "value": .schema(.number("in the unit; null when the quality is bad").orNull) {
+            $0.value.map(JSON.number) ?? .null
+        },
+    ]
 }
 
 /// The readings that are sent together, as one message.

@@ -80,13 +80,11 @@ package struct BoardFeature: Feature {
     package static var statusMembers: [String: Schema] {
         [
             "board": .string("the title of the board's definition"),
-            "sensors": .object(
-                [
-                    "count": .integer("how many there are"),
-                    "failing": .array(of: .string("name"), "those that do not respond"),
-                    "unsent": .integer("telemetry messages since the start that no account could send"),
-                ],
-                required: ["count", "failing", "unsent"]),
+            "sensors": .object(all: [
+                "count": .integer("how many there are"),
+                "failing": .array(of: .string("name"), "those that do not respond"),
+                "unsent": .integer("telemetry messages since the start that no account could send"),
+            ]),
         ]
     }
 

@@ -10,13 +10,12 @@ extension BoardFeature {
             "GET", "/v1/board", needs: .read,
             .init(
                 "The board's definition, and which of its parts are present",
-                answer: .object(
-                    [
-                        "name": .string("name of the definition"), "title": .string("its title"),
-                        "model": .string("model in the device tree; null if there is none").orNull,
-                        "directories": .array(of: .string("path"), "folders that are searched for definitions"),
-                        "parts": .array(of: .part, "button, LED and sensors"),
-                    ], required: ["name", "title", "model", "directories", "parts"]))
+                answer: .object(all: [
+                    "name": .string("its title"), "title": .string("its title"),
+                    "model": .string("model in the device tree; null if there is none").orNull,
+                    "directories": .array(of: .string("path"), "folders that are searched for definitions"),
+                    "parts": .array(of: .part, "button, LED and sensors"),
+                ]))
         ) { _ in
             let findings = await BoardCheck.run(
                 self.host.board.definition, wallClock: { [time = self.host.time] in time.now })
@@ -49,7 +48,7 @@ extension BoardFeature {
                     "pressed": .boolean("true by default; cannot be given together with milliseconds"),
                     "milliseconds": .integer(
                         "duration of the press; it ends by itself", in: Self.pressMilliseconds),
-                ], answer: .object(["pressed": .boolean("the present state")], required: ["pressed"]))
+                ], answer: .object(all: ["pressed": .boolean("the present state")]))
         ) { request in
             guard let line = self.host.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }
             let body = RequestBody(request)

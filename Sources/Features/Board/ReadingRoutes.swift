@@ -19,13 +19,12 @@ extension BoardFeature {
                     "readings": .array(of: .handedReading, "readings with different names").notEmpty(atMost: Self.limit)
                 ],
                 required: ["readings"], status: 202,
-                answer: .object(
-                    [
-                        "accepted": .integer("how many"),
-                        "published": .boolean(
-                            "whether the broker will get them: false while telemetry is off, or no account has a broker"
-                        ),
-                    ], required: ["accepted", "published"]))
+                answer: .object(all: [
+                    "accepted": .integer("how many"),
+                    "published": .boolean(
+                        "whether the broker will get them: false while telemetry is off, or no account has a broker"
+                    ),
+                ]))
         ) { request in
             let readings = try self.readings(in: RequestBody(request))
             guard self.host.board.handed.take(readings) else {

@@ -40,14 +40,13 @@ extension CallsFeature {
                 body: GatewayCall.members.merging(CallRequest.uploadMember) { own, _ in own },
                 required: ["method", "path"],
                 events: [
-                    "upload": .object(
-                        ["id": .string("ID under which the body is sent, from its first byte")], required: ["id"]),
+                    "upload": .object(all: ["id": .string("ID under which the body is sent, from its first byte")]),
                     "prompt.*": .promptStep,
                     "response": .object(head, required: required),
-                    "data": .object(
-                        ["body": Schema.base64("a piece of the answer's body; raw bytes in frames").asSensitive],
-                        required: ["body"]),
-                    "end": .object(["bytes": .integer("length of the answer's body")], required: ["bytes"]),
+                    "data": .object(all: [
+                        "body": Schema.base64("a piece of the answer's body; raw bytes in frames").asSensitive
+                    ]),
+                    "end": .object(all: ["bytes": .integer("length of the answer's body")]),
                 ], hasFrames: true)
         ) { request in
             let (asked, name) = (try self.asked(by: request), try request.accountName())
@@ -61,9 +60,7 @@ extension CallsFeature {
             .init(
                 "The next bytes of the body of a call, at most 1 MiB; answered when there is room for more",
                 path: ["id": .string("ID from the call's event upload")], text: "the raw bytes",
-                answer: .object(
-                    ["taken": .boolean("false: the call accepts no more; its stream reports why")], required: ["taken"])
-            )
+                answer: .object(all: ["taken": .boolean("false: the call accepts no more; its stream reports why")]))
         ) { request in
             try self.authorizer.admit(request)
             guard let feed = self.uploads.feed(request.parameters["id"] ?? "", of: request.peer.uid) else {

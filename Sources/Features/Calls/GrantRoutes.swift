@@ -9,14 +9,13 @@ extension GrantsFeature {
             "GET", "/v1/grants", needs: .read,
             .init(
                 "What local programs may do in the name of the board or its user",
-                answer: .object(
-                    [
-                        "grants": .array(of: .grant, "those of the settings first"),
-                        "limitedBySettings": .boolean(
-                            "whether programs of users who may operate need a grant too, because the settings have some"
-                        ),
-                        "askSeconds": .integer("how long users are asked about other programs; 0: no user is asked"),
-                    ], required: ["grants", "limitedBySettings", "askSeconds"]))
+                answer: .object(all: [
+                    "grants": .array(of: .grant, "those of the settings first"),
+                    "limitedBySettings": .boolean(
+                        "whether programs of users who may operate need a grant too, because the settings have some"
+                    ),
+                    "askSeconds": .integer("how long users are asked about other programs; 0: no user is asked"),
+                ]))
         ) { _ in
             let (fixed, kept) = self.authorizer.book.all
             let list =
@@ -53,7 +52,7 @@ extension GrantsFeature {
             .init(
                 "What programs did in the name of the board or its user: uses, refusals and changes",
                 query: ["limit": .integer("maximum number of records; 100 by default", in: 1...1000)],
-                answer: .object(["records": .array(of: .grantRecord, "the newest last")], required: ["records"]))
+                answer: .object(all: ["records": .array(of: .grantRecord, "the newest last")]))
         ) { request in
             let count = try request.integer("limit", in: 1...1000, default: 100)
             return .json(["records": .array(await self.authorizer.log.newest(Int(count)))])

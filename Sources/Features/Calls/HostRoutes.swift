@@ -13,7 +13,7 @@ extension CallsFeature {
             "GET", "/v1/hosts", needs: .read,
             .init(
                 "The hosts other than the gateways that may be called, and how each must prove its identity",
-                answer: .object(["hosts": .array(of: .host, "those of the settings first")], required: ["hosts"]))
+                answer: .object(all: ["hosts": .array(of: .host, "those of the settings first")]))
         ) { _ in
             let list = self.gateways.hosts
             let reports = list.fixed.map { $0.report(true) } + list.added.map { $0.report(false) }
@@ -38,7 +38,7 @@ extension CallsFeature {
             .init(
                 "Remove an added host, and what grants allow there; only for owners",
                 path: ["host": .string("host:port")],
-                answer: .object(["removed": .string("host:port")], required: ["removed"]))
+                answer: .object(all: ["removed": .string("host:port")]))
         ) { request in
             try self.checkMayTrust(request)
             let name = request.parameters["host"] ?? ""

@@ -10,7 +10,7 @@ extension SigningFeature {
             "GET", "/v1/keys", needs: .operate,
             .init(
                 "The keys that can sign bodies of calls, besides the device's own",
-                answer: .object(["keys": .array(of: .signingKey, "by name")], required: ["keys"]))
+                answer: .object(all: ["keys": .array(of: .signingKey, "by name")]))
         ) { _ in
             .json(["keys": .array(try await self.keys.all().map { Self.report($0.name, $0.key) })])
         }
@@ -34,7 +34,7 @@ extension SigningFeature {
             "DELETE", "/v1/keys/{key}", needs: .operate,
             .init(
                 "Remove a key", path: ["key": .string("its name")],
-                answer: .object(["removed": .string("its name")], required: ["removed"]))
+                answer: .object(all: ["removed": .string("its name")]))
         ) { request in
             let name = request.parameters["key"] ?? ""
             try await self.keys.remove(name)
@@ -58,23 +58,21 @@ extension SigningFeature {
         return .pkcs12(SecretBytes(file), password: SecretBytes(utf8: password ?? ""))
     }
 
-    private static func report(_ name: String, _ key: PublicKey) -> JSON {
-        [
-            "name": .string(name), "publicKey": .string(Base64.encode(key.spki)),
-            "algorithm": .string(key.rsaModulus == nil ? JWS.Algorithm.ES256.rawValue : JWS.Algorithm.RS256.rawValue),
-        ]
-    }
+    private static func report(_ name: String, _ key: PublicKey) -> JSON { answer.json((name, key)) }
+
+    fileprivate static let answer: Answer<(name: String, key: PublicKey)> = [
+        "name": .of("by which a call names it") { $0.name },
+        "publicKey": .schema(.base64("SubjectPublicKeyInfo (RFC 5280) in DER, for whoever checks signatures")) {
+            Base64.encode($0.key.spki)
+        },
+        "algorithm": .schema(.string("of its signatures", choices: ["RS256", "ES256"])) {
+            ($0.key.rsaModulus == nil ? JWS.Algorithm.ES256 : .RS256).rawValue
+        },
+    ]
 }
 
 extension Schema {
     fileprivate static var signingKey: Schema {
-        named(
-            "SigningKey",
-            .object(
-                [
-                    "name": .string("name that calls use"),
-                    "publicKey": .base64("SubjectPublicKeyInfo (RFC 5280) in DER, to verify signatures with"),
-                    "algorithm": .string("algorithm of its signatures", choices: ["RS256", "ES256"]),
-                ], required: ["name", "publicKey", "algorithm"], "A key that can sign bodies of calls"))
+        named("SigningKey", SigningFeature.answer.schema("A key that can sign bodies of calls"))
     }
 }

@@ -18,9 +18,7 @@ extension SigningFeature {
                 ) {
                     own, _ in own
                 },
-                answer: .object(
-                    ["token": Schema.string("the token in the compact form of RFC 7515").asSensitive],
-                    required: ["token"]))
+                answer: .object(all: ["token": Schema.string("the token in the compact form of RFC 7515").asSensitive]))
         ) { request in
             let body = RequestBody(request)
             let content = try CallContent(body)

@@ -40,7 +40,7 @@ extension CallsFeature {
             "DELETE", "/v1/token", needs: .operate,
             .init(
                 "End the access token of the device, at the gateway too; a user's ends with the logout",
-                answer: .object(["revoked": .boolean("whether it has ended")], required: ["revoked"]))
+                answer: .object(all: ["revoked": .boolean("whether it has ended")]))
         ) { request in
             try await self.gateways.account(of: request).session.revokeTokens()
             return .json(["revoked": true])

@@ -9,11 +9,10 @@ extension ConsoleFeature {
             "POST", "/v1/console", needs: .read,
             .init(
                 "Open the console's page with the caller's rights: an address that works once",
-                answer: .object(
-                    [
-                        "address": Schema.string("address to open in a browser on this board").asSensitive,
-                        "port": .integer("on 127.0.0.1"), "secondsLeft": .integer("until the address expires"),
-                    ], required: ["address", "port", "secondsLeft"]))
+                answer: .object(all: [
+                    "address": Schema.string("address to open in a browser on this board").asSensitive,
+                    "port": .integer("on 127.0.0.1"), "secondsLeft": .integer("until the address expires"),
+                ]))
         ) { request in
             guard self.host.settings[ConsoleSettings.self].enabled else { throw LocalAPIError.consoleOff }
             let offer = try await self.server.offer(
@@ -36,21 +35,19 @@ extension ConsoleFeature {
     }
 
     private func addSessionRoutes(to router: inout Router) {
-        let session = Schema.object(
-            [
-                "user": .string("user whose rights it has"),
-                "state": .string("whether its address was opened", choices: ["offered", "open"]),
-                "secondsLeft": .integer("until it ends if it is not used"),
-            ], required: ["user", "state", "secondsLeft"])
+        let session = Schema.object(all: [
+            "user": .string("user whose rights it has"),
+            "state": .string("whether its address was opened", choices: ["offered", "open"]),
+            "secondsLeft": .integer("until it ends if it is not used"),
+        ])
         router.on(
             "GET", "/v1/console", needs: .read,
             .init(
                 "The sessions of the console: your own; all of them if you are an owner",
-                answer: .object(
-                    [
-                        "enabled": .boolean("whether the settings allow the console"),
-                        "sessions": .array(of: session, "in the order in which they were requested"),
-                    ], required: ["enabled", "sessions"]))
+                answer: .object(all: [
+                    "enabled": .boolean("whether the settings allow the console"),
+                    "sessions": .array(of: session, "in the order in which they were requested"),
+                ]))
         ) { request in
             let sessions = self.server.sessions(of: request.isOwner ? nil : request.peer.uid).map { session -> JSON in
                 [
@@ -66,7 +63,7 @@ extension ConsoleFeature {
             "DELETE", "/v1/console", needs: .read,
             .init(
                 "End sessions of the console: your own; all of them if you are an owner",
-                answer: .object(["ended": .integer("how many sessions")], required: ["ended"]))
+                answer: .object(all: ["ended": .integer("how many sessions")]))
         ) { request in
             .json(["ended": .integer(Int64(self.server.end(of: request.isOwner ? nil : request.peer.uid)))])
         }

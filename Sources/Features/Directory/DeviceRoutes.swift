@@ -11,22 +11,17 @@ extension ServicesFeature {
             "GET", "/v1/devices", needs: .operate,
             .init(
                 "The devices that the gateway lists for the user, or for this board",
-                answer: .object(
-                    [
-                        "devices": .array(
-                            of: .openObject("a device as the gateway describes it"), "in the gateway's order")
-                    ],
-                    required: ["devices"]))
+                answer: .object(all: ["devices": .array(of: .openObject("a device as the gateway describes it"), "in the gateway's order")]
+                ))
         ) { request in
             .json(["devices": .array(try await self.services(of: request).devices.devices())])
         }
-        let attribute = Schema.object(
-            ["name": .string("name of the attribute"), "value": .string("its value")], required: ["name", "value"])
+        let attribute = Schema.object(all: ["name": .string("its value"), "value": .string("its value")])
         router.on(
             "GET", "/v1/device/metadata", needs: .operate,
             .init(
                 "The attributes that the gateway keeps of this device",
-                answer: .object(["metadata": .array(of: attribute, "ordered by name")], required: ["metadata"]))
+                answer: .object(all: ["metadata": .array(of: attribute, "ordered by name")]))
         ) { request in
             let attributes = try await self.services(of: request).devices.attributes()
             return .json([
@@ -57,9 +52,8 @@ extension ServicesFeature {
             "GET", "/v1/device/metadata/item", needs: .operate,
             .init(
                 "One attribute; null if the device has none of this name", query: name, required: ["name"],
-                answer: .object(
-                    ["name": .string("name of the attribute"), "value": .string("its value").orNull],
-                    required: ["name", "value"]))
+                answer: .object(all: ["name": .string("its value"), "value": .string("its value").orNull])
+            )
         ) { request in
             let name = request.query["name"] ?? ""
             let value = try await self.services(of: request).devices.value(of: name)
@@ -78,18 +72,11 @@ extension ServicesFeature {
     }
 
     func addAppRoutes(to router: inout Router) {
-        let app = Schema.object(
-            [
-                "id": .string("identifier"), "name": .string("for people"), "iconURL": .string("address of its icon"),
-                "authURL": .string("address of a web application"),
-                "nativeURL": .string("address of a native phone application"),
-                "custom": .openObject("other information from the gateway"),
-            ], required: ["id"])
         router.on(
             "GET", "/v1/apps", needs: .operate,
             .init(
                 "The enterprise applications that the gateway offers",
-                answer: .object(["apps": .array(of: app, "in the gateway's order")], required: ["apps"]))
+                answer: .object(all: ["apps": .array(of: EnterpriseApps.App.schema(), "in the gateway's order")]))
         ) { request in
             .json(["apps": .array(try await self.services(of: request).apps.list().map(\.json))])
         }
@@ -97,9 +84,7 @@ extension ServicesFeature {
             "GET", "/v1/apps/{app}/icon", needs: .operate,
             .init(
                 "The icon of an application, fetched without credentials",
-                answer: .object(
-                    ["mediaType": .string("media type of the icon"), "bytes": .base64("the icon")],
-                    required: ["mediaType", "bytes"]))
+                answer: .object(all: ["mediaType": .string("media type of the icon"), "bytes": .base64("the icon")]))
         ) { request in
             let icon = try await self.services(of: request).apps.icon(of: request.parameters["app"] ?? "")
             return .json(["mediaType": .string(icon.mediaType), "bytes": .string(Base64.encode(icon.body))])
@@ -108,37 +93,33 @@ extension ServicesFeature {
             "POST", "/v1/apps/{app}/open", needs: .operate,
             .init(
                 "Load the page of a web application with the user's access token",
-                answer: .object(
-                    [
-                        "status": .integer("HTTP status", in: 200...399),
-                        "mediaType": .string("media type of the page"),
-                        "bytes": Schema.base64("the page").asSensitive,
-                        "location": Schema.string("address of the page, if it is elsewhere").asSensitive,
-                    ], required: ["status", "mediaType", "bytes"]))
+                answer: Self.page.schema())
         ) { request in
             let page = try await self.services(of: request).apps.open(request.parameters["app"] ?? "")
-            var members: [String: JSON] = [
-                "status": .integer(Int64(page.status)), "mediaType": .string(page.mediaType),
-                "bytes": .string(Base64.encode(page.body)),
-            ]
-            members["location"] = page.headers.first("Location").map(JSON.string)
-            return .json(.object(members))
+            return .json(Self.page.json(page))
         }
     }
+
+    private static let page: Answer<HTTPResponse> = [
+        "status": .schema(.integer("of HTTP", in: 200...399)) { $0.status },
+        "mediaType": .of("of the page") { $0.mediaType },
+        "bytes": .schema(Schema.base64("the page").asSensitive) { Base64.encode($0.body) },
+        "location": .schema(Schema.string("where the page is, if it is elsewhere").asSensitive) {
+            $0.headers.first("Location")
+        },
+    ]
 }
 
 extension HTTPResponse {
     fileprivate var mediaType: String { headers.first("Content-Type") ?? "application/octet-stream" }
 }
 
-extension EnterpriseApps.App {
-    fileprivate var json: JSON {
-        var members: [String: JSON] = ["id": .string(id)]
-        members["name"] = name.map(JSON.string)
-        members["iconURL"] = iconURL.map(JSON.string)
-        members["authURL"] = authURL.map(JSON.string)
-        members["nativeURL"] = nativeURL.map(JSON.string)
-        if custom?.object != nil { members["custom"] = custom }
-        return .object(members)
-    }
+extension EnterpriseApps.App: Answered {
+    package static let answer: Answer<EnterpriseApps.App> = [
+        "id": .of("names it") { $0.id }, "name": .of("for people") { $0.name },
+        "iconURL": .of("of its icon") { $0.iconURL },
+        "authURL": .of("of a web application") { $0.authURL },
+        "nativeURL": .of("of a native application of a phone") { $0.nativeURL },
+        "custom": .of("what else the gateway says of it") { $0.custom?.object },
+    ]
 }

@@ -96,12 +96,10 @@ extension ServicesFeature {
     /// The list, and one of it.
     private func addListRoutes(of kind: Directory.Kind, to router: inout Router) {
         let plural = "\(kind.rawValue)s"
-        let list = Schema.object(
-            [
-                "total": .integer("number of matches"),
-                "startIndex": .integer("number of the first entry of the page, from 1"),
-                "resources": Schema.array(of: Self.resourceSchema, "the page"),
-            ], required: ["total", "startIndex", "resources"])
+        let list = Schema.object(all: [
+            "total": .integer("number of matches"), "startIndex": .integer("number of the first entry of the page, from 1"),
+            "resources": Schema.array(of: Self.resourceSchema, "the page"),
+        ])
         router.on(
             "GET", "/v1/\(plural)", needs: .operate,
             .init(
@@ -139,7 +137,7 @@ extension ServicesFeature {
     }
 
     static var deletedSchema: Schema {
-        .object(["deleted": .string("what was deleted")], required: ["deleted"])
+        .object(all: ["deleted": .string("what was deleted")])
     }
 
     private static var namingQuery: [String: Schema] {

@@ -25,10 +25,8 @@ extension ServicesFeature {
             "POST", "/v1/storage/local/item", needs: .operate,
             .init(
                 "An item on this board that is encrypted with a password",
-                body: [
-                    "key": .string("key of the item"), "segment": Self.segmentSchema, "password": Self.passwordSchema,
-                ],
-                required: ["key", "password"], answer: Self.itemSchema)
+                body: ["key": .string("key of the item"), "segment": Self.segmentSchema, "password": Self.passwordSchema],
+                required: ["key", "password"], answer: StoredItem.schema())
         ) { request in
             let body = RequestBody(request)
             let items = try await self.localItems(try body.segment(), of: request)
@@ -43,7 +41,7 @@ extension ServicesFeature {
             "GET", path, needs: .operate,
             .init(
                 "The items stored \(here), by key", query: Self.segmentQuery,
-                answer: .object(["items": .array(of: Self.entrySchema, "ordered by key")], required: ["items"]))
+                answer: .object(all: ["items": .array(of: ItemEntry.schema(), "ordered by key")]))
         ) { request in
             let entries = try await self.items(of: place, try request.segment(), of: request).list()
             return .json(["items": .array(entries.map(\.json))])
@@ -62,7 +60,7 @@ extension ServicesFeature {
             "POST", path, needs: .operate,
             .init(
                 "Store an item \(here), or replace one", body: members, required: ["key", "value"],
-                answer: .object(["saved": .string("its key")], required: ["saved"]))
+                answer: .object(all: ["saved": .string("its key")]))
         ) { request in
             let body = RequestBody(request)
             let segment = try body.segment()
@@ -77,7 +75,7 @@ extension ServicesFeature {
         if place == .local {
             router.on(
                 "GET", path + "/item", needs: .operate,
-                .init("An item \(here)", query: query, required: ["key"], answer: Self.itemSchema)
+                .init("An item \(here)", query: query, required: ["key"], answer: StoredItem.schema())
             ) { request in
                 let items = try await self.localItems(try request.segment(), of: request)
                 return .json(try await items.find(request.query["key"] ?? "", password: nil).json)
@@ -160,30 +158,12 @@ extension ServicesFeature {
     private static var segmentQuery: [String: Schema] { ["segment": segmentSchema] }
     private static var passwordSchema: Schema { Schema.string("encrypts the value; it is not kept").asSensitive }
     private static var countSchema: Schema {
-        .object(["deleted": .integer("number of deleted items")], required: ["deleted"])
+        .object(all: ["deleted": .integer("number of deleted items")])
     }
-    private static var ofEveryItem: [String: Schema] {
-        [
-            "key": .string("key of the item"), "type": .string("a media type"),
-            "modified": .string("when it was saved"),
-        ]
-    }
-    private static var entrySchema: Schema {
-        .object(
-            ofEveryItem.merging(["encrypted": .boolean("whether it is encrypted with a password")]) { own, _ in own },
-            required: ["key", "type", "encrypted"])
-    }
-    private static var ofWholeItem: [String: Schema] {
-        ofEveryItem.merging([
-            "value": Schema.base64("the value").asSensitive,
-            "text": Schema.string("the value, if it is UTF-8").asSensitive,
-        ]) { own, _ in own }
-    }
-    private static var itemSchema: Schema { .object(ofWholeItem, required: ["key", "type", "value"]) }
     private static var cloudItemSchema: Schema {
         .object(
-            ofWholeItem.merging(["sealed": .boolean("whether this board has sealed it")]) { own, _ in own },
-            required: ["key", "type", "value", "sealed"])
+            StoredItem.answer.schemas.merging(["sealed": .boolean("whether this board has sealed it")]) { $1 },
+            required: StoredItem.answer.required.union(["sealed"]))
     }
 }
 
@@ -236,25 +216,23 @@ private struct CloudItems: Items {
     func delete(_ key: String) async throws -> Bool { try await storage.delete(key, in: segment) }
 }
 
-extension StoredItem {
-    fileprivate var json: JSON {
-        var members: [String: JSON] = [
-            "key": .string(key), "type": .string(type), "value": .string(Base64.encode(value)),
-        ]
-        members["modified"] = modified.map(JSON.string)
-        members["text"] = String(validating: value, as: UTF8.self).map(JSON.string)
-        return .object(members)
-    }
+extension StoredItem: Answered {
+    package static let answer: Answer<StoredItem> = [
+        "key": .of("of the item") { $0.key }, "type": .of("a media type") { $0.type },
+        "modified": .of("when it was saved") { $0.modified },
+        "value": .schema(Schema.base64("what was stored").asSensitive) { Base64.encode($0.value) },
+        "text": .schema(Schema.string("what was stored, where it is UTF-8").asSensitive) {
+            String(validating: $0.value, as: UTF8.self)
+        },
+    ]
 }
 
-extension ItemEntry {
-    fileprivate var json: JSON {
-        var members: [String: JSON] = [
-            "key": .string(key), "type": .string(type), "encrypted": .bool(isEncrypted),
-        ]
-        members["modified"] = modified.map(JSON.string)
-        return .object(members)
-    }
+extension ItemEntry: Answered {
+    package static let answer: Answer<ItemEntry> = [
+        "key": .of("of the item") { $0.key }, "type": .of("a media type") { $0.type },
+        "modified": .of("when it was saved") { $0.modified },
+        "encrypted": .of("whether with a password") { $0.isEncrypted },
+    ]
 }
 
 extension LocalRequest {

@@ -46,7 +46,9 @@ package struct FirstBootFeature: Feature {
         ]
     }
 
-    package static var statusMembers: [String: Schema] { ["enrollment": FirstBootProgress.schema] }
+    package static var statusMembers: [String: Schema] {
+        ["enrollment": FirstBootProgress.schema("The enrollment that waited for the agent, where there was one")]
+    }
 
     package func status() async throws -> [String: JSON] {
         progress.now.map { ["enrollment": $0.json] } ?? [:]

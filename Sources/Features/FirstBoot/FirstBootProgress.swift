@@ -5,8 +5,8 @@ import LocalAPI
 import Synchronization
 
 /// What became of an enrollment that waited for the agent, for the status, the doctor and the LED.
-struct FirstBootProgress: Sendable, Equatable {
-    enum Stage: String, CaseIterable {
+struct FirstBootProgress: Answered, Equatable {
+    enum Stage: String, CaseIterable, AnswerValue {
         /// The gateway is being asked, or will be asked again.
         case trying
         /// It can never be used.
@@ -34,19 +34,11 @@ struct FirstBootProgress: Sendable, Equatable {
     /// The members that explain what is wrong, if anything is.
     var problem: [String: JSON]?
 
-    var json: JSON {
-        var members: [String: JSON] = ["state": .string(stage.rawValue), "place": .string(place)]
-        if let problem { members["error"] = .object(problem) }
-        return .object(members)
-    }
-
-    static var schema: Schema {
-        .object(
-            [
-                "state": .choice("its outcome", of: Stage.self),
-                "place": .string("where it waited: a path, the credential or the scanner"), "error": .problem,
-            ], required: ["state", "place"], "The enrollment that waited for the agent, if there was one")
-    }
+    static let answer: Answer<FirstBootProgress> = [
+        "state": .of("its outcome") { $0.stage },
+        "place": .of("where it waited: a path, the credential or the scanner") { $0.place },
+        "error": .schema(.problem) { $0.problem },
+    ]
 }
 
 /// The progress now; nothing until an enrollment is found.

@@ -5,44 +5,62 @@ import Groundwork
 
 // How the states of sessions at gateways appear in the status.
 
-extension GatewayIdentity {
-    package var json: JSON {
-        [
-            "scope": .string(scope), "host": .string(host), "port": .integer(Int64(port)), "prefix": .string(prefix),
-            "url": .string(baseURL),
-        ]
-    }
+extension GatewayIdentity: Answered {
+    package static let answer: Answer<GatewayIdentity> = [
+        "scope": .of("of the tokens") { $0.scope }, "host": .of("host name or address") { $0.host },
+        "port": .schema(.integer("TCP port", in: 1...65_535)) { $0.port },
+        "prefix": .of("path below which the gateway's endpoints are; empty where there is none") { $0.prefix },
+        "url": .of("what the three make") { $0.baseURL },
+    ]
 }
 
 extension GatewayStatus {
     /// The status members about the gateway.
-    package func report(at now: Date) -> [String: JSON] {
-        var registrationReport: [String: JSON] = ["state": .string(registration.rawValue)]
-        if let deviceID { registrationReport["deviceID"] = .string(deviceID) }
-        if let magIdentifier { registrationReport["magIdentifier"] = .string(magIdentifier) }
-        var report: [String: JSON] = [
-            "gateway": gateway.json,
-            "registration": .object(registrationReport),
-        ]
-        if let certificate {
-            report["certificate"] = [
-                "notBefore": .string(certificate.notBefore.formatted(.iso8601)),
-                "notAfter": .string(certificate.notAfter.formatted(.iso8601)),
-                "daysLeft": .integer(Int64(certificate.daysLeft)),
-            ]
-        }
-        if let token {
-            report["token"] = [
-                "age": .integer(Int64(now.timeIntervalSince(token.receivedAt))),
-                "lifeLeft": .integer(Int64(token.expiresAt.timeIntervalSince(now))), "scope": .string(token.scope),
-            ]
-        }
-        if let lastContact { report["lastContact"] = .string(lastContact.formatted(.iso8601)) }
-        if let lastFailure, now.timeIntervalSince(lastFailure.at) < Troubles.shownSeconds {
-            report["lastError"] = .object(
-                lastFailure.error.explanation.merging(
-                    ["time": .string(lastFailure.at.formatted(.iso8601))], uniquingKeysWith: { own, _ in own }))
-        }
-        return report
+    package static let answer: Answer<(status: GatewayStatus, now: Date)> = [
+        "gateway": .of("The active gateway") { $0.status.gateway },
+        "registration": .schema(.registration) { registrationAnswer.json($0.status) },
+        "certificate": .schema(.certificate) { $0.status.certificate.map { certificateAnswer.json($0) } },
+        "token": .schema(tokenAnswer.schema("The access token of the device")) { report in
+            report.status.token.map { tokenAnswer.json(($0, report.now)) }
+        },
+        "lastContact": .of("of the last answer of the gateway") { $0.status.lastContact },
+        "lastError": .schema(.lastError) { $0.status.lastFailure?.json(at: $0.now) },
+    ]
+
+    package func report(at now: Date) -> [String: JSON] { Self.answer.members(of: (self, now)) }
+
+    package static let registrationAnswer: Answer<GatewayStatus> = [
+        "state": .schema(
+            .string(
+                "pending: an administrator has to activate the board; unknown: the vault cannot be opened, or what it has of "
+                    + "the gateway cannot be used", choices: ["unregistered", "pending", "registered", "unknown"])
+        ) { $0.registration.rawValue },
+        "deviceID": .of("what the board calls itself at the gateway, and what its topics hold") { $0.deviceID },
+        "magIdentifier": .of("what the gateway calls the board") { $0.magIdentifier },
+    ]
+
+    package static let certificateAnswer: Answer<Certificate?> = [
+        "notBefore": .of("begin of its validity") { $0?.notBefore },
+        "notAfter": .of("end of its validity") { $0?.notAfter },
+        "daysLeft": .of("whole days until it ends; negative when it has ended") { $0?.daysLeft },
+    ]
+
+    private static let tokenAnswer: Answer<(token: Token, now: Date)> = [
+        "age": .of("in seconds") { Int($0.now.timeIntervalSince($0.token.receivedAt)) },
+        "lifeLeft": .of("in seconds; negative when it has ended") { $0.token.lifeLeft(at: $0.now) },
+        "scope": .of("with blanks between") { $0.token.scope },
+    ]
+}
+
+extension GatewayStatus.Token {
+    /// In seconds; negative when it has ended.
+    func lifeLeft(at now: Date) -> Int { Int(expiresAt.timeIntervalSince(now)) }
+}
+
+extension GatewayStatus.Failure {
+    /// `nil` once it is too old to be shown.
+    fileprivate func json(at now: Date) -> JSON? {
+        guard now.timeIntervalSince(at) < Troubles.shownSeconds else { return nil }
+        return .object(error.explanation.merging(["time": .string(at.formatted(.iso8601))]) { own, _ in own })
     }
 }

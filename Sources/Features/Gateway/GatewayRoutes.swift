@@ -8,19 +8,11 @@ import LocalAPI
 /// The configuration in use, the gateways that the board knows, and starting and stopping what talks to them.
 extension GatewayFeature {
     package func addGatewayListRoute(to router: inout Router) {
-        let gateway = Schema.object(
-            [
-                "url": .string("URL of the gateway"), "host": .string("host name or address"),
-                "port": .integer("TCP port", in: 1...65_535), "prefix": .string("prefix of its paths; may be empty"),
-                "account": .string("account at this gateway; missing if there is none"),
-                "registered": .boolean("whether the board has a registration there"),
-                "stopped": .boolean("whether a user has stopped the connection to it"),
-            ], required: ["url", "host", "port", "prefix", "registered", "stopped"])
         router.on(
             "GET", "/v1/gateways", needs: .read,
             .init(
                 "The gateways that the board knows; their registrations are kept",
-                answer: .object(["gateways": .array(of: gateway, "ordered by name")], required: ["gateways"]))
+                answer: .object(all: ["gateways": .array(of: KnownGateway.schema(), "ordered by name")]))
         ) { _ in
             .json(["gateways": .array(try await self.knownGateways())])
         }
@@ -29,11 +21,13 @@ extension GatewayFeature {
     package func addGatewayRoutes(to router: inout Router) {
         router.on(
             "GET", "/v1/gateway", needs: .read,
-            .init("The configuration in use: gateway, application, device, endpoints", answer: .gatewayConfiguration)
+            .init(
+                "The configuration in use: gateway, application, device, endpoints", answer: ConfigurationInUse.schema()
+            )
         ) { request in
             .json(try await self.report(ofConfigurationOf: try await self.gateways.account(of: request)))
         }
-        let answer = Schema.object(["start": .start], required: ["start"])
+        let answer = Schema.object(all: ["start": .start])
         router.on(
             "POST", "/v1/gateway/stop", needs: .operate,
             .init(
@@ -81,94 +75,92 @@ extension GatewayFeature {
         let accounts = try await gateways.store.accounts()
         var reports: [JSON] = []
         for identity in try await gateways.store.known() {
-            var report: [String: JSON] = [
-                "url": .string(identity.baseURL), "host": .string(identity.host),
-                "port": .integer(Int64(identity.port)),
-                "prefix": .string(identity.prefix),
-                "registered": .bool(try await gateways.store.isRegistered(at: identity)),
-                "stopped": .bool(try await gateways.store.isStopped(at: identity)),
-            ]
-            report["account"] = accounts.first { $0.value == identity }.map { .string($0.key) }
-            reports.append(.object(report))
+            let known = KnownGateway(
+                identity: identity, account: accounts.first { $0.value == identity }?.key,
+                isRegistered: try await gateways.store.isRegistered(at: identity),
+                isStopped: try await gateways.store.isStopped(at: identity))
+            reports.append(known.json)
         }
         return reports
     }
 
-    /// Nothing secret: neither the client's secret nor the document itself.
     private func report(ofConfigurationOf account: Account) async throws -> JSON {
-        let (gateway, status) = (account.gateway, try await account.session.status())
-        let application = gateway.application
-        var described: [String: JSON] = [
-            "organization": .string(application.organization), "masterClientID": .string(gateway.masterClientID),
-        ]
-        let optional = [
-            "name": application.name, "description": application.description, "type": application.type,
-            "registeredBy": application.registeredBy, "environment": application.environment,
-            "status": application.status, "clientID": status.client?.clientID, "scope": gateway.scope,
-            "redirectURI": gateway.redirectURI,
-        ]
-        for (name, text) in optional { described[name] = text.map(JSON.string) }
-        var device: [String: JSON] = [
-            "name": .string(host.deviceName), "registration": status.report(at: host.time.now)["registration"] ?? .null,
-        ]
-        device["certificateEnds"] = status.certificate.map { .string($0.notAfter.formatted(.iso8601)) }
-        let own = gateway.namedEndpoints.map { ["name": .string($0.name), "path": .string($0.path)] as JSON }
-        let custom = gateway.customEndpoints.sorted { $0.key < $1.key }.map {
-            ["name": .string($0.key), "path": .string($0.value)] as JSON
-        }
-        return [
-            "gateway": gateway.identity.json, "application": .object(described), "device": .object(device),
-            "endpoints": .array(own), "customEndpoints": .array(custom),
-            "trust": [
-                "certificates": .integer(Int64(gateway.anchors.count)), "pins": .integer(Int64(gateway.pins.count)),
-                "publicAuthorities": .bool(gateway.usesPublicAnchors),
-                "nameCheck": .string(host.settings.gateway.nameCheck.rawValue),
-            ],
-            "singleSignOn": .bool(gateway.singleSignOn), "keyBits": .integer(Int64(gateway.keyBits)),
-            "start": await gateways.startReport(of: account.name, status),
-        ]
+        let status = try await account.session.status()
+        return ConfigurationInUse(
+            gateway: account.gateway, status: status, deviceName: host.deviceName,
+            nameCheck: host.settings.gateway.nameCheck.rawValue,
+            start: await gateways.startReport(of: account.name, status)
+        ).json
     }
 }
 
-extension Schema {
-    fileprivate static var gatewayConfiguration: Schema {
-        let endpoint = Schema.object(
-            ["name": .string("name to call it by"), "path": .string("path below the gateway, or a URL")],
-            required: ["name", "path"])
-        let application: [String: Schema] = [
-            "name": .string("name of the application"), "organization": .string("its owner"),
-            "description": .string("for people"), "type": .string("type of the client"),
-            "registeredBy": .string("an administrator"), "environment": .string("environment of the client"),
-            "status": .string("status of the client"),
-            "masterClientID": .string("client that the administrator set up"),
-            "clientID": .string("client that the board uses; missing before it has one"),
-            "scope": .string("scopes separated by blanks"), "redirectURI": .string("final address of browsers"),
-        ]
-        return object(
-            [
-                "gateway": gatewayMembers["gateway"] ?? .openObject("the gateway"),
-                "application": .object(
-                    application, required: ["organization", "masterClientID"], "What the document says about it"),
-                "device": .object(
-                    [
-                        "name": .string("name that the board registers with"), "registration": registration,
-                        "certificateEnds": .time("end of the device certificate"),
-                    ], required: ["name", "registration"]),
-                "endpoints": .array(of: endpoint, "the gateway's own"),
-                "customEndpoints": .array(of: endpoint, "those that the document adds"),
-                "trust": .object(
-                    [
-                        "certificates": .integer("trust anchors of the gateway's certificate chain"),
-                        "pins": .integer("hashes of public keys"),
-                        "publicAuthorities": .boolean("whether the system's authorities are trusted"),
-                        "nameCheck": .string("how its certificate must name the host"),
-                    ], required: ["certificates", "pins", "publicAuthorities", "nameCheck"]),
-                "singleSignOn": .boolean("whether logins begin a session at the gateway"),
-                "keyBits": .integer("size of the device's RSA key"), "start": start,
-            ],
-            required: [
-                "gateway", "application", "device", "endpoints", "customEndpoints", "trust", "singleSignOn", "keyBits",
-                "start",
-            ])
-    }
+private struct KnownGateway: Answered {
+    let identity: GatewayIdentity
+    let account: String?
+    let isRegistered: Bool
+    let isStopped: Bool
+
+    static let answer: Answer<KnownGateway> = [
+        "url": .of("URL of the gateway") { $0.identity.baseURL }, "host": .of("host name or address") { $0.identity.host },
+        "port": .schema(.integer("TCP port", in: 1...65_535)) { $0.identity.port },
+        "prefix": .of("prefix of its paths; may be empty") { $0.identity.prefix },
+        "account": .of("account at this gateway; missing if there is none") { $0.account },
+        "registered": .of("whether the board has a registration there") { $0.isRegistered },
+        "stopped": .of("whether a user has stopped the connection to it") { $0.isStopped },
+    ]
+}
+
+/// Nothing secret: neither the client's secret nor the document itself.
+private struct ConfigurationInUse: Answered {
+    let gateway: GatewayConfiguration
+    let status: GatewayStatus
+    let deviceName: String
+    let nameCheck: String
+    let start: JSON
+
+    static let answer: Answer<ConfigurationInUse> = [
+        "gateway": .of("The active gateway") { $0.gateway.identity },
+        "application": .schema(application.schema("What the document says about it")) { application.json($0) },
+        "device": .schema(device.schema()) { device.json($0) },
+        "endpoints": .schema(.array(of: endpoint.schema(), "the gateway's own")) {
+            $0.gateway.namedEndpoints.map { endpoint.json(($0.name, $0.path)) }
+        },
+        "customEndpoints": .schema(.array(of: endpoint.schema(), "those that the document adds")) {
+            $0.gateway.customEndpoints.sorted { $0.key < $1.key }.map { endpoint.json(($0.key, $0.value)) }
+        },
+        "trust": .schema(trust.schema()) { trust.json($0) },
+        "singleSignOn": .of("whether logins begin a session at the gateway") { $0.gateway.singleSignOn },
+        "keyBits": .of("size of the device's RSA key") { $0.gateway.keyBits }, "start": .schema(.start) { $0.start },
+    ]
+
+    private static let application: Answer<ConfigurationInUse> = [
+        "name": .of("name of the application") { $0.gateway.application.name },
+        "organization": .of("its owner") { $0.gateway.application.organization },
+        "description": .of("for people") { $0.gateway.application.description },
+        "type": .of("status of the client") { $0.gateway.application.type },
+        "registeredBy": .of("an administrator") { $0.gateway.application.registeredBy },
+        "environment": .of("status of the client") { $0.gateway.application.environment },
+        "status": .of("status of the client") { $0.gateway.application.status },
+        "masterClientID": .of("client that the administrator set up") { $0.gateway.masterClientID },
+        "clientID": .of("client that the board uses; missing before it has one") { $0.status.client?.clientID },
+        "scope": .of("scopes separated by blanks") { $0.gateway.scope },
+        "redirectURI": .of("final address of browsers") { $0.gateway.redirectURI },
+    ]
+
+    private static let device: Answer<ConfigurationInUse> = [
+        "name": .of("name that the board registers with") { $0.deviceName },
+        "registration": .schema(.registration) { GatewayStatus.registrationAnswer.json($0.status) },
+        "certificateEnds": .of("end of the device certificate") { $0.status.certificate?.notAfter },
+    ]
+
+    private static let endpoint: Answer<(name: String, path: String)> = [
+        "name": .of("name to call it by") { $0.name }, "path": .of("path below the gateway, or a URL") { $0.path },
+    ]
+
+    private static let trust: Answer<ConfigurationInUse> = [
+        "certificates": .of("trust anchors of the gateway's certificate chain") { $0.gateway.anchors.count },
+        "pins": .of("hashes of public keys") { $0.gateway.pins.count },
+        "publicAuthorities": .of("whether the system's authorities are trusted") { $0.gateway.usesPublicAnchors },
+        "nameCheck": .of("how its certificate must name the host") { $0.nameCheck },
+    ]
 }

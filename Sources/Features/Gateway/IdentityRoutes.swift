@@ -46,32 +46,23 @@ extension GatewayFeature {
         { request in
             let session = try await self.gateways.account(of: request).session
             try await session.renew()
-            return .json(try await session.status().report(at: self.host.time.now)["certificate"] ?? [:])
+            return .json(GatewayStatus.certificateAnswer.json(try await session.status().certificate))
         }
         router.on(
             "POST", "/v1/deregister", needs: .operate,
             .init(
                 "Remove the device at the gateway, then here, with the messages that wait",
-                answer: Self.registrationSchema)
+                answer: DiscardedMessages.schema())
         ) { request in
-            return .json(try await self.gateways.account(of: request).link.deregister().report)
+            return .json(try await self.gateways.account(of: request).link.deregister().json)
         }
         router.on(
             "POST", "/v1/reset", needs: .operate,
             .init(
                 "Forget the device here, with the messages that wait; the gateway is not notified",
-                answer: Self.registrationSchema)
+                answer: DiscardedMessages.schema())
         ) { request in
-            return .json(try await self.gateways.account(of: request).link.reset().report)
+            return .json(try await self.gateways.account(of: request).link.reset().json)
         }
-    }
-
-    private static var registrationSchema: Schema {
-        .object(
-            [
-                "registration": .registration,
-                "discarded": .integer("deleted messages that had waited for the broker"),
-                "discardedUnread": .integer("deleted messages of inboxes that had not been acknowledged"),
-            ], required: ["registration", "discarded", "discardedUnread"])
     }
 }

@@ -53,23 +53,23 @@ package struct LocationFeature: Feature {
             "GET", "/v1/location", needs: .operate,
             .init(
                 "The board's location: asks gpsd if its last answer is too old",
-                answer: .object(
-                    [
-                        "source": Self.sourceSchema,
-                        "latitude": Schema.number("in degrees, north is positive").asSensitive,
-                        "longitude": Schema.number("in degrees, east is positive").asSensitive,
-                        "ageSeconds": .integer("age of gpsd's answer"),
-                    ], required: ["source", "latitude", "longitude"]))
+                answer: Self.answer.schema())
         ) { _ in
             let found = try await finder.find()
-            var members: [String: JSON] = [
-                "source": .string(finder.source.rawValue), "latitude": .number(found.location.latitude),
-                "longitude": .number(found.location.longitude),
-            ]
-            members["ageSeconds"] = found.age.map { .integer($0.components.seconds) }
-            return .json(.object(members))
+            return .json(Self.answer.json((finder.source, found)))
         }
     }
+
+    private static let answer: Answer<(source: LocationFinder.Source, found: LocationFinder.Found)> = [
+        "source": .schema(sourceSchema) { $0.source.rawValue },
+        "latitude": .schema(Schema.number("in degrees, north is positive").asSensitive) {
+            .number($0.found.location.latitude) as JSON
+        },
+        "longitude": .schema(Schema.number("in degrees, east is positive").asSensitive) {
+            .number($0.found.location.longitude) as JSON
+        },
+        "ageSeconds": .of("since gpsd said so") { $0.found.age?.components.seconds },
+    ]
 
     package static var checks: [any HealthCheck] { [LocationCheck()] }
 
@@ -90,11 +90,10 @@ package struct LocationFeature: Feature {
 
     package static var statusMembers: [String: Schema] {
         [
-            "location": .object(
-                [
-                    "source": Self.sourceSchema,
-                    "isKnown": .boolean("whether the location is known now; gpsd is asked only for calls"),
-                ], required: ["source", "isKnown"])
+            "location": .object(all: [
+                "source": Self.sourceSchema,
+                "isKnown": .boolean("whether the location is known now; gpsd is asked only for calls"),
+            ])
         ]
     }
 

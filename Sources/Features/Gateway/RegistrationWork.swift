@@ -26,7 +26,7 @@ package protocol RegistrationWork: Sendable {
 }
 
 /// The messages that were dropped with an identity.
-package struct DiscardedMessages {
+package struct DiscardedMessages: Answered {
     /// Messages and dead letters of the outbox, which the broker did not have.
     package var unsent = 0
     /// Messages of the inboxes that no program had acknowledged.
@@ -34,10 +34,9 @@ package struct DiscardedMessages {
 
     package init(unsent: Int = 0, unread: Int = 0) { (self.unsent, self.unread) = (unsent, unread) }
 
-    package var report: JSON {
-        [
-            "registration": ["state": "unregistered"], "discarded": .integer(Int64(unsent)),
-            "discardedUnread": .integer(Int64(unread)),
-        ]
-    }
+    package static let answer: Answer<DiscardedMessages> = [
+        "registration": .schema(.registration) { _ in ["state": "unregistered"] as JSON },
+        "discarded": .of("messages that waited for the broker, and were deleted") { $0.unsent },
+        "discardedUnread": .of("messages of inboxes that nobody had acknowledged, and were deleted") { $0.unread },
+    ]
 }

@@ -11,7 +11,7 @@ extension UserStatus {
         var members: [String: JSON] = ["loggedIn": true, "loggedInAt": .string(loggedInAt.formatted(.iso8601))]
         if let userName { members["userName"] = .string(userName) }
         if let idTokenExpiresAt { members["sessionEnds"] = .string(idTokenExpiresAt.formatted(.iso8601)) }
-        if let token { members["tokenLifeLeft"] = .integer(Int64(token.expiresAt.timeIntervalSince(now))) }
+        if let token { members["tokenLifeLeft"] = .integer(Int64(token.lifeLeft(at: now))) }
         return .object(members)
     }
 }

@@ -27,7 +27,9 @@ package struct MPinFeature: Feature {
 
     package static var checks: [any HealthCheck] { [MPinCheck()] }
 
-    package static var accountMembers: [String: Schema] { ["backend": .mpinBackendReport, "users": .mpinUsers] }
+    package static var accountMembers: [String: Schema] {
+        ["backend": MPinConfiguration.schema("An M-Pin back end"), "users": .mpinUsers]
+    }
 
     package static var errors: [any Explained.Type] { [MPinError.self, MPinPromptError.self] }
 
@@ -36,11 +38,10 @@ package struct MPinFeature: Feature {
     package static var statusMembers: [String: Schema] {
         [
             "mpin": .object(
-                [
+                all: [
                     "backends": .integer("accounts at M-Pin back ends"), "users": .integer("users at all of them"),
-                    "registered": .integer("users who can log in"),
-                    "blocked": .integer("users who can no longer log in"),
-                ], required: ["backends", "users", "registered", "blocked"], "Present if there is an M-Pin back end")
+                    "registered": .integer("users who can log in"), "blocked": .integer("users who can no longer log in"),
+                ], "Present if there is an M-Pin back end")
         ]
     }
 

@@ -34,12 +34,7 @@ final class MPinKind: AccountKind {
     func report(_ name: AccountName) async throws -> [String: JSON] {
         do {
             let account = try await account(name)
-            let configuration = account.configuration
-            var backend: [String: JSON] = [
-                "url": .string(configuration.url), "prefix": .string(configuration.prefix),
-            ]
-            backend["clientID"] = configuration.clientID.map(JSON.string)
-            return ["backend": .object(backend), "users": .array(try await account.users().map(\.json))]
+            return ["backend": account.configuration.json, "users": .array(try await account.users().map(\.json))]
         } catch let error as MPinError {
             return ["lastError": .object(error.explanation.members)]
         }

@@ -21,7 +21,7 @@ extension MPinFeature {
             "POST", "/v1/mpin/service", needs: .operate,
             .init(
                 "The service that the address in a scanned code leads to", body: Schema.mpinScanned, required: ["code"],
-                answer: .mpinService)
+                answer: MPinServiceDetails.schema())
         ) { request in
             let body = RequestBody(request)
             let code = try body.string("code")
@@ -56,7 +56,7 @@ extension MPinFeature {
             .init(
                 "Which login a browser's code belongs to", path: account,
                 body: ["accessCode": Schema.string("the code as scanned").asSensitive], required: ["accessCode"],
-                answer: .mpinSession)
+                answer: MPinSessionDetails.schema())
         ) { request in
             let code = try RequestBody(request).string("accessCode")
             return .json(try await self.account(of: request).session(of: code).json)
@@ -71,9 +71,7 @@ extension MPinFeature {
     ) {
         router.on(
             "GET", "\(path)/users", needs: .read,
-            .init(
-                "The users of the back end on this board", path: account,
-                answer: .object(["users": .mpinUsers], required: ["users"]))
+            .init("The users of the back end on this board", path: account, answer: .object(all: ["users": .mpinUsers]))
         ) { request in
             .json(["users": .array(try await self.account(of: request).users().map(\.json))])
         }
@@ -88,7 +86,7 @@ extension MPinFeature {
             let account = try await self.account(of: request)
             let user = try await account.newUser(
                 try body.string("user"), deviceName: try body.optionalString("deviceName"))
-            var members = user.json.object ?? [:]
+            var members = MPinUser.answer.members(of: user)
             let asks = await account.asksForDeviceName
             members["wantsDeviceName"] = .bool(asks && user.deviceName == nil)
             members["advice"] = .array(MPinAdvice.lines.map(JSON.string))
@@ -99,7 +97,7 @@ extension MPinFeature {
             "DELETE", "\(path)/users/{user}", needs: .operate,
             .init(
                 "Delete a user on this board, with the token", path: user,
-                answer: .object(["deleted": .mpinUserID], required: ["deleted"]))
+                answer: .object(all: ["deleted": .mpinUserID]))
         ) { request in
             let id = request.mpinUserID
             let account = try await self.account(of: request)
@@ -141,9 +139,7 @@ extension MPinFeature {
             "POST", "\(path)/users/{user}/logout", needs: .operate,
             .init(
                 "End the session of a browser that was logged in from here", path: user,
-                answer: .object(
-                    ["loggedOut": .boolean("false: no session can be ended from here")],
-                    required: ["loggedOut"]))
+                answer: .object(all: ["loggedOut": .boolean("false: no session can be ended from here")]))
         ) { request in
             .json(["loggedOut": .bool(try await self.kind.logOut(try await self.user(of: request)))])
         }

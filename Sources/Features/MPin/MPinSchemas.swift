@@ -1,4 +1,5 @@
 import AgentCore
+import Cryptography
 import Groundwork
 import LocalAPI
 import MPin
@@ -30,54 +31,24 @@ extension Schema {
         return members
     }
 
-    static var mpinService: Schema {
-        object(
-            [
-                "name": .string("for people"), "url": .string("the base of the back end's addresses"),
-                "prefix": .string("the path of its relying-party service"),
-                "logoURL": .string("its picture; may be empty"),
-            ], required: ["name", "url", "prefix", "logoURL"])
-    }
-
     static var mpinTested: Schema {
-        object(
-            [
-                "url": .string("address of the back end that answered"),
-                "settings": .map(
-                    of: .string("its value; numbers in decimal digits, or true or false"),
-                    "what it sends its clients, such as setDeviceName"),
-            ], required: ["url", "settings"])
+        object(all: [
+            "url": .string("address of the back end that answered"),
+            "settings": .map(
+                of: .string("its value; numbers in decimal digits, or true or false"),
+                "what it sends its clients, such as setDeviceName"),
+        ])
     }
 
-    static var mpinSession: Schema {
-        object(
-            [
-                "prerollID": .string("user who is expected to log in; empty if the back end does not say"),
-                "appName": .string("application of the login; empty if the back end does not say"),
-                "appLogoURL": .string("its picture; empty if the back end does not say"),
-            ], required: ["prerollID", "appName", "appLogoURL"])
-    }
-
-    private static var mpinUserMembers: [String: Schema] {
-        [
-            "user": mpinUserID,
-            "state": .string("state of the user", choices: MPinUserState.allCases.map(\.rawValue)),
-            "confirmed": .boolean("whether the secret is in memory, so that a PIN can be chosen"),
-            "deviceName": .string("name that the back end shows for this board"),
-        ]
-    }
-
-    static var mpinUser: Schema {
-        named("MPinUser", .object(mpinUserMembers, required: ["user", "state", "confirmed"]))
-    }
+    static var mpinUser: Schema { named("MPinUser", MPinUser.schema()) }
 
     static var newMPinUser: Schema {
         object(
-            mpinUserMembers.merging([
+            MPinUser.answer.schemas.merging([
                 "advice": .array(of: .string("a human-readable line"), "how secure a PIN is"),
                 "wantsDeviceName": .boolean(
                     "whether the back end asks for this board's name, and none was given"),
-            ]) { own, _ in own }, required: ["user", "state", "confirmed", "advice", "wantsDeviceName"])
+            ]) { own, _ in own }, required: MPinUser.answer.required.union(["advice", "wantsDeviceName"]))
     }
 
     static var mpinUsers: Schema { array(of: mpinUser, "at an M-Pin back end, by name") }
@@ -89,34 +60,67 @@ extension Schema {
         ]
     }
 
-    static var mpinLoginResult: Schema {
-        named(
-            "MPinLogin",
-            .object(
-                [
-                    "user": mpinUserID,
-                    "by": .string("purpose of the login", choices: MPinLoginWay.allCases.map(\.rawValue)),
-                    "answer": Schema.openObject("what the back end's application answered").asSensitive,
-                    "otp": .object(
-                        [
-                            "status": .string(
-                                "status of the password alone", choices: MPinStatus.allCases.map(\.rawValue)),
-                            "password": Schema.string("password to enter elsewhere").asSensitive,
-                            "ttlSeconds": .integer("how long it is valid; 0 if unknown"),
-                            "expireTime": .integer("seconds since 1970 by the back end's clock; 0 if unknown"),
-                            "nowTime": .integer("seconds since 1970 by the back end's clock; 0 if unknown"),
-                        ], required: ["status", "ttlSeconds", "expireTime", "nowTime"], "A one-time password"),
-                    "code": Schema.string("an authorization code").asSensitive,
-                    "canLogOut": .boolean("whether the session in a browser can be ended from here"),
-                ], required: ["user", "by", "canLogOut"]))
-    }
+    static var mpinLoginResult: Schema { named("MPinLogin", MPinLoginResult.members.schema()) }
+}
 
-    /// The back end of an account of the kind `mpin`.
-    static var mpinBackendReport: Schema {
-        object(
-            [
-                "url": .string("the base of its addresses"), "prefix": .string("path of its relying-party service"),
-                "clientID": .string("client ID of the board there"),
-            ], required: ["url", "prefix"], "An M-Pin back end")
-    }
+extension MPinServiceDetails: Answered {
+    package static let answer: Answer<MPinServiceDetails> = [
+        "name": .of("for people") { $0.name }, "url": .of("the base of the back end's addresses") { $0.url },
+        "prefix": .of("the path of its relying-party service") { $0.prefix },
+        "logoURL": .of("its picture; may be empty") { $0.logoURL },
+    ]
+}
+
+extension MPinSessionDetails: Answered {
+    package static let answer: Answer<MPinSessionDetails> = [
+        "prerollID": .of("user who is expected to log in; empty if the back end does not say") { $0.prerollID },
+        "appName": .of("application of the login; empty if the back end does not say") { $0.appName },
+        "appLogoURL": .of("its picture; empty if the back end does not say") { $0.appLogoURL },
+    ]
+}
+
+extension MPinUserState: AnswerValue {}
+
+/// For programs; nothing secret.
+extension MPinUser: Answered {
+    package static let answer: Answer<MPinUser> = [
+        "user": .schema(.mpinUserID) { $0.id }, "state": .of("state of the user") { $0.state },
+        "confirmed": .of("whether the secret is in memory, so that a PIN can be chosen") { $0.isConfirmed },
+        "deviceName": .of("name that the back end shows for this board") { $0.deviceName },
+    ]
+}
+
+extension MPinLoginWay: AnswerValue {}
+
+/// For the program that asked; with secrets.
+extension MPinLoginResult {
+    static let members: Answer<MPinLoginResult> = [
+        "user": .schema(.mpinUserID) { $0.user }, "by": .of("purpose of the login") { $0.way },
+        "answer": .schema(Schema.openObject("what the back end's application answered").asSensitive) { $0.answer },
+        "otp": .of("A one-time password") { $0.password },
+        "code": .schema(Schema.string("an authorization code").asSensitive) { $0.code?.exposedText() },
+        "canLogOut": .of("whether the session in a browser can be ended from here") { $0.canLogOut },
+    ]
+
+    var json: JSON { Self.members.json(self) }
+}
+
+extension MPinStatus: AnswerValue {}
+
+extension MPinOneTimePassword: Answered {
+    package static let answer: Answer<MPinOneTimePassword> = [
+        "status": .of("status of the password alone") { $0.status },
+        "password": .schema(Schema.string("password to enter elsewhere").asSensitive) { $0.password?.exposedText() },
+        "ttlSeconds": .of("how long it is valid; 0 if unknown") { $0.ttlSeconds },
+        "expireTime": .of("seconds since 1970 by the back end's clock; 0 if unknown") { $0.expireTime },
+        "nowTime": .of("seconds since 1970 by the back end's clock; 0 if unknown") { $0.nowTime },
+    ]
+}
+
+/// The back end of an account of the kind `mpin`.
+extension MPinConfiguration: Answered {
+    package static let answer: Answer<MPinConfiguration> = [
+        "url": .of("the base of its addresses") { $0.url }, "prefix": .of("path of its relying-party service") { $0.prefix },
+        "clientID": .of("client ID of the board there") { $0.clientID },
+    ]
 }

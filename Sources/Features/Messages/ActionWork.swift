@@ -83,7 +83,10 @@ package struct ActionWork {
         let verdict: ActionVerdict = outcome.isSuccess ? .done : attempt > action.retries ? .dead : .again
         try await inboxes.finish(
             kept.id, of: action.name, verdict, began: began,
-            report: report(kept, attempt, outcome, verdict, began, ContinuousClock.now - start).bytes)
+            report: ActionRun(
+                kept: kept, attempt: attempt, began: began, time: ContinuousClock.now - start, outcome: outcome,
+                verdict: verdict
+            ).json.bytes)
         host.report(
             outcome.isSuccess
                 ? ActionEvent.ended(action: action.name, id: kept.id)
@@ -97,21 +100,31 @@ package struct ActionWork {
 
     /// The time that the runner has beyond the limit, to start and to end a command.
     private static let runnersShare = Duration.seconds(20)
+}
 
-    private func report(
-        _ kept: KeptMessage, _ attempt: Int, _ outcome: ActionOutcome, _ verdict: ActionVerdict, _ began: Date,
-        _ time: Duration
-    ) -> JSON {
-        var members: [String: JSON] = [
-            "id": .integer(kept.id), "topic": .string(kept.message.topic), "attempt": .integer(Int64(attempt)),
-            "began": .string(began.formatted(.iso8601)), "milliseconds": .integer(time.wholeMilliseconds),
-            "timedOut": .bool(outcome.timedOut), "omitted": .integer(Int64(outcome.omitted)),
-            "output": .string(String(decoding: outcome.output, as: UTF8.self)),
-            "verdict": .string(verdict == .done ? "done" : verdict == .dead ? "dead" : "again"),
-        ]
-        members["status"] = outcome.status.map { .integer(Int64($0)) }
-        members["signal"] = outcome.signal.map { .integer(Int64($0)) }
-        members["refusal"] = outcome.refusal.map(JSON.string)
-        return .object(members)
-    }
+extension ActionVerdict: AnswerValue {}
+
+/// One run of an action's command, as it is remembered.
+struct ActionRun: Answered {
+    let kept: KeptMessage
+    let attempt: Int
+    let began: Date
+    let time: Duration
+    let outcome: ActionOutcome
+    let verdict: ActionVerdict
+
+    static let answer: Answer<ActionRun> = [
+        "id": .of("of the message") { $0.kept.id }, "topic": .of("the whole topic") { $0.kept.message.topic },
+        "attempt": .of("with this message, from 1") { $0.attempt }, "began": .of("when it was started") { $0.began },
+        "milliseconds": .of("until it had ended") { $0.time.wholeMilliseconds },
+        "status": .of("exit status, where it has one") { $0.outcome.status },
+        "signal": .of("that ended it") { $0.outcome.signal },
+        "timedOut": .of("whether it was ended at its time limit") { $0.outcome.timedOut },
+        "refusal": .of("why it was not started") { $0.outcome.refusal },
+        "output": .of("the last that it wrote, to standard output and standard error") {
+            String(decoding: $0.outcome.output, as: UTF8.self)
+        },
+        "omitted": .of("bytes that it wrote before") { $0.outcome.omitted },
+        "verdict": .of("what became of the message") { $0.verdict },
+    ]
 }

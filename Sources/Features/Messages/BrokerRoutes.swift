@@ -11,8 +11,9 @@ extension BrokersFeature {
             "GET", "/v1/brokers", needs: .read,
             .init(
                 "The brokers that the settings name besides the gateway's, and the state of their connections",
-                answer: .object(
-                    ["brokers": .array(of: .namedBroker, "in the order of the settings")], required: ["brokers"]))
+                answer: .object(all: [
+                    "brokers": .array(of: .named("NamedBroker", NamedBroker.answer.schema()), "in the order of the settings")
+                ]))
         ) { _ in
             var brokers: [JSON] = []
             for broker in self.all { brokers.append(await broker.json) }
@@ -46,7 +47,7 @@ extension BrokersFeature {
                     "topic": .string("the whole topic"), "qos": .quality,
                     "retain": .boolean("whether the broker keeps it for later subscribers"),
                 ], required: ["topic"], text: "at most \(MessageLines.limit) lines", status: 202,
-                answer: .object(["accepted": .integer("how many")], required: ["accepted"]))
+                answer: .object(all: ["accepted": .integer("how many")]))
         ) { request in
             guard let name = request.query["topic"] else {
                 throw AgentError.badRequest(member: "topic", fault: "is missing")
@@ -89,8 +90,7 @@ extension BrokersFeature {
             .init(
                 "End the connection to a broker of the settings and all subscriptions there; the next use connects again",
                 path: path,
-                answer: .object(
-                    ["disconnected": .boolean("whether there was a connection")], required: ["disconnected"]))
+                answer: .object(all: ["disconnected": .boolean("whether there was a connection")]))
         ) { request in
             .json(["disconnected": .bool(try await self.broker(of: request).disconnect())])
         }
@@ -107,35 +107,20 @@ extension BrokersFeature {
 
 extension NamedBroker {
     fileprivate var json: JSON {
-        get async {
-            var members: [String: JSON] = [
-                "name": .string(settings.name), "address": .string(settings.address.description),
-                "tls": .bool(settings.tls != nil), "state": "stopped",
-            ]
-            if let messenger = connection?.messenger {
-                members.merge(await messenger.status().report.object ?? [:]) { _, new in new }
-            }
-            if let lastError { members["lastError"] = .object(lastError.explanation) }
-            return .object(members)
-        }
+        get async { Self.answer.json((settings, await connection?.messenger.status(), lastError)) }
     }
-}
 
-extension Schema {
-    fileprivate static var namedBroker: Schema {
-        named(
-            "NamedBroker",
-            .object(
-                [
-                    "name": .string("name in the settings"), "address": .string("host:port"),
-                    "tls": .boolean("whether the broker must prove its identity and the connection is encrypted"),
-                    "state": .string(
-                        "state of the connection; stopped while it is not used",
-                        choices: ["stopped", "connecting", "connected", "waiting"]),
-                    "since": .time("since when it is connected, if it is"),
-                    "sent": .integer("messages over this connection"),
-                    "acknowledged": .integer("messages over this connection"),
-                    "received": .integer("messages over this connection"), "lastError": problem,
-                ], required: ["name", "address", "tls", "state"]))
-    }
+    fileprivate static let answer:
+        Answer<(settings: NamedBrokerSettings, status: MessengerStatus?, error: MessagingError?)> =
+            [
+                "name": .of("name in the settings") { $0.settings.name },
+                "address": .of("host:port") { $0.settings.address.description },
+                "tls": .of("whether the broker must prove its identity and the connection is encrypted") { $0.settings.tls != nil },
+                "state": .of("state of the connection; stopped while it is not used") { $0.status?.state ?? .stopped },
+                "since": .of("since when it is connected, if it is") { $0.status?.since },
+                "sent": .of("messages over this connection") { $0.status?.sent },
+                "acknowledged": .of("messages over this connection") { $0.status?.acknowledged },
+                "received": .of("messages over this connection") { $0.status?.received },
+                "lastError": .schema(.problem) { ($0.error ?? $0.status?.lastError)?.explanation },
+            ]
 }

@@ -1,5 +1,4 @@
 import AgentCore
-import FoundationEssentials
 import Groundwork
 import LocalAPI
 import Messaging
@@ -8,22 +7,15 @@ import Messaging
 extension MessagesFeature {
     package func addDeadLetterRoutes(to router: inout Router) {
         let id: [String: Schema] = ["id": .integer("number of the dead letter", in: 1...Int64.max)]
-        let letter = Schema.object(
-            [
-                "id": .integer("number of the message"), "topic": .string("the whole topic"),
-                "bytes": .integer("length of the payload, in bytes"), "acceptedAt": .time("when it was accepted"),
-                "diedAt": .time("when it was given up"), "reason": .string("why it is no longer sent"),
-                "payload": .base64("the message; only when one is asked for"),
-            ],
-            required: ["id", "topic", "bytes", "acceptedAt", "diedAt", "reason"])
+        let letter = DeadLetter.answer.schema()
         router.on(
             "GET", "/v1/dead-letters", needs: .read,
             .init(
                 "Messages that are no longer sent, because the broker ended the connection on each of them",
-                answer: .object(["deadLetters": .array(of: letter, "the oldest first")], required: ["deadLetters"]))
+                answer: .object(all: ["deadLetters": .array(of: letter, "the oldest first")]))
         ) { _ in
             let letters = try await self.broker.activeStation().outbox.deadLetters()
-            return .json(["deadLetters": .array(letters.map { .object($0.report) })])
+            return .json(["deadLetters": .array(letters.map { DeadLetter.answer.json(($0, nil)) })])
         }
         router.on(
             "GET", "/v1/dead-letters/{id}", needs: .read,
@@ -36,22 +28,20 @@ extension MessagesFeature {
             guard let letter = await outbox.deadLetters().first(where: { $0.id == id }) else {
                 throw MessagingError.noSuchDeadLetter(id)
             }
-            return .json(.object(letter.report.merging(["payload": .string(Base64.encode(payload))]) { $1 }))
+            return .json(DeadLetter.answer.json((letter, payload)))
         }
         router.on(
             "POST", "/v1/dead-letters/{id}/retry", needs: .operate,
             .init(
                 "Send it again, as a new message after all that are waiting", path: id, status: 202,
-                answer: .object(["id": .integer("the new number of the message")], required: ["id"]))
+                answer: .object(all: ["id": .integer("the new number of the message")]))
         ) { request in
             let new = try await self.broker.activeStation().outbox.retryDeadLetter(try request.deadLetterID())
             return .json(["id": .integer(new)], status: 202)
         }
         router.on(
             "DELETE", "/v1/dead-letters/{id}", needs: .operate,
-            .init(
-                "Delete it for good", path: id,
-                answer: .object(["removed": .integer("its number")], required: ["removed"]))
+            .init("Delete it for good", path: id, answer: .object(all: ["removed": .integer("its number")]))
         ) { request in
             let id = try request.deadLetterID()
             try await self.broker.activeStation().outbox.removeDeadLetter(id)
@@ -70,11 +60,13 @@ extension LocalRequest {
 }
 
 extension DeadLetter {
-    fileprivate var report: [String: JSON] {
-        [
-            "id": .integer(id), "topic": .string(topic.name), "bytes": .integer(Int64(bytes)),
-            "acceptedAt": .string(acceptedAt.formatted(.iso8601)), "diedAt": .string(diedAt.formatted(.iso8601)),
-            "reason": .string(reason),
-        ]
-    }
+    fileprivate static let answer: Answer<(letter: DeadLetter, payload: [UInt8]?)> = [
+        "id": .of("the number that the message had") { $0.letter.id },
+        "topic": .of("the whole topic") { $0.letter.topic.name },
+        "bytes": .of("length of the payload, in bytes") { $0.letter.bytes },
+        "acceptedAt": .of("when it was accepted") { $0.letter.acceptedAt },
+        "diedAt": .of("when it was given up") { $0.letter.diedAt },
+        "reason": .of("why it is no longer sent") { $0.letter.reason },
+        "payload": .schema(.base64("the message; only when one is asked for")) { $0.payload.map { Base64.encode($0) } },
+    ]
 }

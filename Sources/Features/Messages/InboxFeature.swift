@@ -28,7 +28,7 @@ package struct InboxFeature: Feature {
         guard let inboxes = await broker.station?.inboxes else { return [:] }
         do {
             let statuses = try await inboxes.statuses()
-            var members: [String: JSON] = statuses.isEmpty ? [:] : ["inboxes": .array(statuses.map(\.report))]
+            var members: [String: JSON] = statuses.isEmpty ? [:] : ["inboxes": .array(statuses.map(\.json))]
             members["inboxError"] = inboxes.obstacle.map { .object($0.explanation.members) }
             return members
         } catch {

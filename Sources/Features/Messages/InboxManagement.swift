@@ -20,11 +20,10 @@ extension InboxFeature {
                     "maxAgeHours": .integer("720 by default", in: 1...87_600),
                     "retained": .boolean("whether to take messages that the broker had retained before, too"),
                 ], required: ["name", "filter"],
-                answer: .object(
-                    [
-                        "changed": .boolean("false: the same inbox already exists"),
-                        "filter": .string("the filter for whole topics"),
-                    ], required: ["changed", "filter"]))
+                answer: .object(all: [
+                    "changed": .boolean("false: the same inbox already exists"),
+                    "filter": .string("the filter for whole topics"),
+                ]))
         ) { request in
             let body = RequestBody(request)
             _ = try await self.broker.activeStation()
@@ -47,12 +46,10 @@ extension InboxFeature {
             "DELETE", "/v1/inbox/{name}", needs: .operate,
             .init(
                 "Remove an added inbox with all of its messages; for an inbox of the settings, only its messages",
-                answer: .object(
-                    [
-                        "removed": .integer("number of removed messages"),
-                        "ended": .boolean("whether the inbox itself was removed"),
-                    ],
-                    required: ["removed", "ended"]))
+                answer: .object(all: [
+                    "removed": .integer("number of removed messages"),
+                    "ended": .boolean("whether the inbox itself was removed"),
+                ]))
         ) { request in
             let name = request.parameters["name"] ?? ""
             let inboxes = try await self.broker.activeInboxes(naming: name)

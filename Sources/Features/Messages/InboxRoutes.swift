@@ -1,5 +1,4 @@
 import AgentCore
-import FoundationEssentials
 import Groundwork
 import LocalAPI
 import Messaging
@@ -15,10 +14,10 @@ extension InboxFeature {
             "GET", "/v1/inbox", needs: .read,
             .init(
                 "The inboxes, and how many messages wait in each",
-                answer: .object(["inboxes": .array(of: .inbox, "including those of actions")], required: ["inboxes"]))
+                answer: .object(all: ["inboxes": .array(of: .inbox, "including those of actions")]))
         ) { _ in
             let statuses = try await self.broker.activeStation().inboxes?.statuses() ?? []
-            return .json(["inboxes": .array(statuses.map(\.report))])
+            return .json(["inboxes": .array(statuses.map(\.json))])
         }
         addInboxManagement(to: &router)
         router.on(
@@ -26,8 +25,7 @@ extension InboxFeature {
             .init(
                 "The oldest unacknowledged messages of an inbox, at most 256 KiB or one message",
                 query: after.merging(limit) { own, _ in own },
-                answer: .object(
-                    ["messages": .array(of: .keptMessage, "the oldest first")], required: ["messages"]))
+                answer: .object(all: ["messages": .array(of: .keptMessage, "the oldest first")]))
         ) { request in
             let name = request.parameters["name"] ?? ""
             let station = try await self.broker.activeStation()
@@ -65,7 +63,7 @@ extension InboxFeature {
                     "id": .integer("number of a message: removes it and all before it", in: 1...Int64.max),
                     "only": .boolean("it alone"),
                 ], required: ["id"],
-                answer: .object(["removed": .integer("how many")], required: ["removed"]))
+                answer: .object(all: ["removed": .integer("how many")]))
         ) { request in
             let name = request.parameters["name"] ?? ""
             let body = RequestBody(request)
@@ -107,38 +105,23 @@ private struct InboxStream {
     }
 }
 
-extension InboxStatus {
-    package var report: JSON {
-        var members: [String: JSON] = [
-            "name": .string(name), "unread": .integer(Int64(unread)), "bytes": .integer(Int64(bytes)),
-            "dropped": .integer(Int64(dropped)), "dead": .integer(Int64(dead)),
-        ]
-        members["filter"] = filter.map { .string($0.text) }
-        if isAdded { members["added"] = true }
-        members["first"] = first.map { .integer($0) }
-        members["last"] = last.map { .integer($0) }
-        if unread > 0 { members["oldest"] = oldest.map { .string($0.formatted(.iso8601)) } }
-        return .object(members)
-    }
+extension InboxStatus: Answered {
+    package static let answer: Answer<InboxStatus> = [
+        "name": .of("by which it is read") { $0.name },
+        "filter": .of("of whole topics; missing where the settings no longer have the inbox") { $0.filter?.text },
+        "added": .of("whether it was added while the agent ran; missing where the settings have it") {
+            $0.isAdded ? true : nil
+        },
+        "unread": .of("messages that nobody has acknowledged") { $0.unread },
+        "bytes": .of("that its messages take") { $0.bytes }, "dropped": .of("messages ever") { $0.dropped },
+        "dead": .of("messages that an action has given up") { $0.dead },
+        "first": .of("number of the oldest message") { $0.first }, "last": .of("number of the newest") { $0.last },
+        "oldest": .of("when the oldest message arrived") { $0.unread > 0 ? $0.oldest : nil },
+    ]
 }
 
 extension Schema {
-    package static var inbox: Schema {
-        .named(
-            "Inbox",
-            .object(
-                [
-                    "name": .string("name of the inbox"),
-                    "filter": .string("filter for whole topics; missing if the settings no longer contain the inbox"),
-                    "added": .boolean(
-                        "whether it was added while the agent ran; missing if it comes from the settings"),
-                    "unread": .integer("unacknowledged messages"),
-                    "bytes": .integer("size of its messages"), "dropped": .integer("messages dropped so far"),
-                    "dead": .integer("messages that an action has given up"),
-                    "first": .integer("number of the oldest message"), "last": .integer("number of the newest"),
-                    "oldest": .time("when the oldest message arrived"),
-                ], required: ["name", "unread", "bytes", "dropped", "dead"]))
-    }
+    package static var inbox: Schema { .named("Inbox", InboxStatus.schema()) }
 
     package static var keptMessage: Schema {
         .named(

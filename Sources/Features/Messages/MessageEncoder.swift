@@ -113,14 +113,12 @@ package final class MessageEncoder: Sendable {
     }
 }
 
-extension Envelope {
-    fileprivate var json: JSON {
-        var members: [String: JSON] = [
-            "contentType": .string(contentType), "senderType": .string(senderType),
-        ]
-        if let sentAt { members["sentAt"] = .string(sentAt.formatted(.iso8601)) }
-        if let senderID { members["senderID"] = .string(senderID) }
-        if let displayName { members["displayName"] = .string(displayName) }
-        return .object(members)
-    }
+extension Envelope: Answered {
+    package static let answer: Answer<Envelope> = [
+        "contentType": .of("a MIME type") { $0.contentType },
+        "senderType": .of("the sender's own claim") { $0.senderType },
+        "senderID": .of("the sender's own claim") { $0.senderID },
+        "displayName": .of("the sender's own claim") { $0.displayName },
+        "sentAt": .of("by the sender's clock, if the sender says it") { $0.sentAt },
+    ]
 }

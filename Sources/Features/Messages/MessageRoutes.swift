@@ -67,12 +67,7 @@ extension MessagesFeature {
                     "raw": .boolean("the topic is a whole topic"),
                 ], required: ["topic"],
                 text: "at most \(MessageLines.limit) lines", status: 202,
-                answer: .object(
-                    [
-                        "accepted": .integer("how many"),
-                        "first": .integer("number of the first message, if there is one; the others follow"),
-                    ],
-                    required: ["accepted"]))
+                answer: Self.acceptedLines.schema())
         ) { request in
             let station = try await self.broker.station(of: speaker)
             guard let name = request.query["topic"] else {
@@ -87,10 +82,7 @@ extension MessagesFeature {
                 OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, publisher: request.publisher)
             }
             try station.checkReserved(topic, for: request)
-            let numbers = try await station.accept(messages)
-            var answer: [String: JSON] = ["accepted": .integer(Int64(numbers.count))]
-            answer["first"] = numbers.first.map { .integer($0) }
-            return .json(.object(answer), status: 202)
+            return .json(Self.acceptedLines.json(try await station.accept(messages)), status: 202)
         }
         router.on(
             "GET", "\(speaker.path)/messages", needs: speaker.needs(.read),
@@ -126,6 +118,12 @@ extension MessagesFeature {
             }
         }
     }
+
+    /// By the numbers of the messages.
+    private static let acceptedLines: Answer<[Int64]> = [
+        "accepted": .of("how many") { $0.count },
+        "first": .of("number of the first, where there is one; the others follow") { $0.first },
+    ]
 }
 
 extension Station {
@@ -151,13 +149,10 @@ extension Schema {
     /// The events of a stream of messages.
     package static var messageEvents: [String: Schema] {
         [
-            "subscribed": .object(
-                ["filter": .string("the filter that the broker has: no message sent from now on is missed")],
-                required: ["filter"]),
+            "subscribed": .object(all: ["filter": .string("the filter that the broker has: no message sent from now on is missed")]),
             "message": .message,
-            "lagged": .object(
-                ["count": .integer("number of messages that were left out"), "message": .string("for people")],
-                required: ["count", "message"]),
+            "lagged": .object(all: ["count": .integer("number of messages that were left out"), "message": .string("for people")]
+            ),
         ]
     }
 
@@ -183,14 +178,7 @@ extension Schema {
             "text": .string("the message, if it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
             "retained": .boolean("whether the broker had kept it for later subscribers"),
             "receivedAt": .time("when it arrived"),
-            "envelope": .object(
-                [
-                    "contentType": .string("a MIME type"), "senderType": .string("the sender's own claim"),
-                    "senderID": .string("the sender's own claim"),
-                    "displayName": .string("the sender's own claim"),
-                    "sentAt": .time("when it was sent, by the sender's clock"),
-                ], required: ["contentType", "senderType"],
-                "The envelope of the message; any client can write one"),
+            "envelope": Envelope.schema("The envelope of the message; any client can write one"),
         ]
     }
 }

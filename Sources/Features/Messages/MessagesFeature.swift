@@ -83,7 +83,7 @@ package struct MessagesFeature: Feature {
     }
 
     package static var statusMembers: [String: Schema] {
-        ["broker": .broker, "userBroker": .broker, "outbox": .outbox]
+        ["broker": MessengerStatus.schema(), "userBroker": MessengerStatus.schema(), "outbox": .outbox]
     }
 
     package func status() async throws -> [String: JSON] {
@@ -91,9 +91,9 @@ package struct MessagesFeature: Feature {
         if let messenger = await keeper.station?.messenger.status() {
             let flush = host.settings.outbox.flushSeconds
             var report = [
-                "broker": messenger.report, "outbox": messenger.outbox.report(at: host.time.now, flushSeconds: flush),
+                "broker": messenger.json, "outbox": OutboxStatus.answer.json((messenger.outbox, flush, host.time.now)),
             ]
-            report["userBroker"] = await keeper.userStation?.messenger.status().report
+            report["userBroker"] = await keeper.userStation?.messenger.status().json
             return report
         }
         guard let fault = await keeper.outboxFault else { return [:] }

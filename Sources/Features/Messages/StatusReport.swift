@@ -5,38 +5,50 @@ import Messaging
 
 // How the states of the messenger and the outbox appear in the status.
 
-extension MessengerStatus {
-    package var report: JSON {
-        var report: [String: JSON] = [
-            "state": .string(state.rawValue), "address": .string(broker.description),
-            "since": .string(since.formatted(.iso8601)), "sent": .integer(Int64(sent)),
-            "acknowledged": .integer(Int64(acknowledged)), "received": .integer(Int64(received)),
-        ]
-        if let lastError { report["lastError"] = .object(lastError.explanation) }
-        if let lastReport {
-            report["errorReports"] = [
-                "count": .integer(Int64(reports)), "topic": .string(lastReport.topic), "text": .string(lastReport.text),
-                "time": .string(lastReport.time.formatted(.iso8601)),
-            ]
-        }
-        return .object(report)
-    }
+extension MessengerStatus.State: AnswerValue {}
+
+extension MessengerStatus: Answered {
+    package static let answer: Answer<MessengerStatus> = [
+        "state": .of("what the connection does") { $0.state }, "address": .of("host:port") { $0.broker.description },
+        "since": .of("since when") { $0.since }, "sent": .of("messages since the agent started") { $0.sent },
+        "acknowledged": .of("messages since the agent started") { $0.acknowledged },
+        "received": .of("messages since the agent started") { $0.received },
+        "lastError": .schema(.problem) { $0.lastError?.explanation },
+        "errorReports": .of("What the broker reported at topics whose last level is error") { $0.errors },
+    ]
+
+    package var errors: ErrorReports? { lastReport.map { ErrorReports(count: reports, last: $0) } }
+}
+
+/// The errors that a broker has reported.
+package struct ErrorReports: Answered {
+    let count: Int
+    let last: BrokerReport
+
+    package static let answer: Answer<ErrorReports> = [
+        "count": .of("since the agent started") { $0.count }, "topic": .of("of the last") { $0.last.topic },
+        "text": .of("of the last, as the broker worded it") { $0.last.text },
+        "time": .of("when the last came") { $0.last.time },
+    ]
 }
 
 extension OutboxStatus {
-    /// - Parameter flushSeconds: the readings of how many seconds a power cut may cost.
-    package func report(at now: Date, flushSeconds: Int) -> JSON {
-        var report: [String: JSON] = [
-            "unwritten": .integer(Int64(unwritten)), "flushSeconds": .integer(Int64(flushSeconds)),
-            "depth": .integer(Int64(depth)), "bytes": .integer(Int64(bytes)), "accepted": .integer(Int64(accepted)),
-            "delivered": .integer(Int64(delivered)), "dropped": .integer(Int64(dropped.total)),
-            "deadLetters": .integer(Int64(deadLetters)),
-        ]
-        if let oldest { report["oldestAge"] = .integer(Int64(now.timeIntervalSince(oldest))) }
-        if let setAside {
-            report["setAside"] = .string(setAside)
-            report["rescued"] = .integer(Int64(rescued))
-        }
-        return .object(report)
-    }
+    package static let answer: Answer<(outbox: OutboxStatus, flushSeconds: Int, now: Date)> = [
+        "depth": .of("messages that wait") { $0.outbox.depth }, "bytes": .of("that they take") { $0.outbox.bytes },
+        "unwritten": .of("those in memory only; a power cut or a kill loses the board's own readings") {
+            $0.outbox.unwritten
+        },
+        "flushSeconds": .of("how long readings stay there at most") { $0.flushSeconds },
+        "accepted": .of("messages ever") { $0.outbox.accepted },
+        "delivered": .of("messages ever") { $0.outbox.delivered },
+        "dropped": .of("messages ever") { $0.outbox.dropped.total },
+        "oldestAge": .of("of the message that waits longest, in seconds") { report in
+            report.outbox.oldest.map { Int(report.now.timeIntervalSince($0)) }
+        },
+        "setAside": .of("file name of a damaged outbox") { $0.outbox.setAside },
+        "rescued": .of("messages that were read from it") { $0.outbox.setAside == nil ? nil : $0.outbox.rescued },
+        "deadLetters": .of("messages that are no longer sent, as the broker ended the connection on each") {
+            $0.outbox.deadLetters
+        },
+    ]
 }

@@ -1,5 +1,6 @@
 import AgentCore
 import AgentGateway
+import Bluetooth
 import Groundwork
 import LocalAPI
 import Prompts
@@ -20,18 +21,7 @@ extension NearbyFeature {
                         "term": .string("when sharing ends by itself", choices: ["once", "lasting", "endless"]),
                         "consents": .consents,
                         "ambiguous": .boolean("whether several devices ask, so the button lets none of them in"),
-                        "bluetooth": .object(
-                            [
-                                "transport": .string(
-                                    "how the agent reaches the adapter", choices: ["bluez", "kernel"]),
-                                "powered": .boolean("whether it is on"),
-                                "lowEnergy": .boolean("whether it has Bluetooth Low Energy"),
-                                "blocked": .boolean("whether rfkill blocks it"),
-                                "canAdvertise": .boolean("whether others can find this board"),
-                                "canScan": .boolean("whether this board can find others"),
-                                "adapter": .string("name, such as hci0"),
-                                "address": .string("Bluetooth address"), "error": .problem,
-                            ], required: ["transport", "powered", "lowEnergy", "blocked", "canAdvertise", "canScan"]),
+                        "bluetooth": AdapterStatus.schema(),
                     ], required: ["sharing", "onAir", "policy", "consents", "ambiguous", "bluetooth"]))
         ) { _ in .json(await self.nearby.report()) }
         router.on(
@@ -39,7 +29,7 @@ extension NearbyFeature {
             .init(
                 "The devices that asked to be let in, the newest last",
                 query: ["count": .integer("maximum number of records; 100 by default", in: 1...1000)],
-                answer: .object(["records": .array(of: .auditRecord, "the newest last")], required: ["records"]))
+                answer: .object(all: ["records": .array(of: .auditRecord, "the newest last")]))
         ) { request in
             let count = try request.integer("count", in: 1...1000, default: 100)
             return .json(["records": .array(await self.nearby.audit.newest(Int(count)))])
@@ -77,7 +67,7 @@ extension NearbyFeature {
             .init(
                 "Let devices nearby pair for a while, if the settings let only bonded ones ask",
                 body: ["seconds": .integer("how long; 60 by default", in: 1...300)],
-                answer: .object(["seconds": .integer("how long")], required: ["seconds"]))
+                answer: .object(all: ["seconds": .integer("how long")]))
         ) { request in
             let seconds = try RequestBody(request).integer("seconds", in: 1...300, default: 60)
             try await self.nearby.sharing.openPairing(for: .seconds(seconds))
@@ -92,7 +82,7 @@ extension NearbyFeature {
                     "name": .string("name of the device, shown to the person who is asked"),
                 ],
                 required: ["text"],
-                answer: .object(["authorized": .boolean("true")], required: ["authorized"]))
+                answer: .object(all: ["authorized": .boolean("true")]))
         ) { request in
             let body = RequestBody(request)
             try await self.nearby.authorize(
@@ -102,8 +92,7 @@ extension NearbyFeature {
         }
         router.on(
             "GET", "/v1/proximity/consents", needs: .read,
-            .init(
-                "Questions that wait for consent", answer: .object(["consents": .consents], required: ["consents"]))
+            .init("Questions that wait for consent", answer: .object(all: ["consents": .consents]))
         ) { _ in
             .json(["consents": .array(await self.nearby.desk.pending.map { .object($0.details) })])
         }
@@ -117,9 +106,7 @@ extension NearbyFeature {
                         "program that answers on its own, such as a PIN pad; missing if a person answers"),
                 ],
                 required: ["grant"],
-                answer: .object(
-                    ["id": .integer("number of the question"), "granted": .boolean("the answer")],
-                    required: ["id", "granted"])
+                answer: .object(all: ["id": .integer("number of the question"), "granted": .boolean("the answer")])
             )
         ) { request in
             let body = RequestBody(request)
@@ -134,7 +121,7 @@ extension NearbyFeature {
     }
 
     private static var sharingSchema: Schema {
-        .object(["sharing": .boolean("whether the session is offered now")], required: ["sharing"])
+        .object(all: ["sharing": .boolean("whether the session is offered now")])
     }
 }
 

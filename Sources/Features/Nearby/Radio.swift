@@ -22,16 +22,18 @@ package final actor Radio {
     package func close() async { await making?.value.close() }
 }
 
-extension AdapterStatus {
-    package var json: JSON {
-        var members: [String: JSON] = [
-            "transport": .string(transport.rawValue), "powered": .bool(isPowered),
-            "lowEnergy": .bool(supportsLowEnergy),
-            "blocked": .bool(isBlocked), "canAdvertise": .bool(canAdvertise), "canScan": .bool(canScan),
-        ]
-        if let adapter { members["adapter"] = .string(adapter) }
-        if let address { members["address"] = .string("\(address)") }
-        if let fault { members["error"] = .object(fault.explanation) }
-        return .object(members)
-    }
+extension AdapterStatus: Answered {
+    package static let answer: Answer<AdapterStatus> = [
+        "transport": .schema(.string("by which the adapter is reached", choices: ["bluez", "kernel"])) {
+            $0.transport.rawValue
+        },
+        "powered": .of("whether it is on") { $0.isPowered },
+        "lowEnergy": .of("whether it has Bluetooth Low Energy") { $0.supportsLowEnergy },
+        "blocked": .of("by rfkill") { $0.isBlocked },
+        "canAdvertise": .of("whether others can find this board") { $0.canAdvertise },
+        "canScan": .of("whether this board can find others") { $0.canScan },
+        "adapter": .of("such as hci0") { $0.adapter },
+        "address": .of("Bluetooth address") { $0.address.map { "\($0)" } },
+        "error": .schema(.problem) { $0.fault?.explanation },
+    ]
 }

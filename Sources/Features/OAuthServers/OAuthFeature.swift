@@ -17,7 +17,10 @@ package struct OAuthFeature: Feature {
 
     package static var accountMembers: [String: Schema] {
         [
-            "user": .user, "server": .oauthServer, "tokens": .oauthTokens,
+            "user": .user,
+            "server": OAuthServerReport.server.schema(
+                "An OAuth 2.0 or OpenID Connect server, and this board's client there"),
+            "tokens": .array(of: OAuthServerReport.token.schema(), "at an OAuth server, one for each scope"),
             "needsPerson": .boolean("whether a user must log in first"),
         ]
     }

@@ -55,25 +55,8 @@ final class OAuthKind: AccountKind {
 
     private func report(of account: OAuthAccount) async throws -> [String: JSON] {
         var members: [String: JSON] = [:]
-        let server = await account.server
-        var described: [String: JSON] = [
-            "clientID": .string(server.clientID), "authentication": .string(server.authentication.rawValue),
-            "grant": .string(server.grant.rawValue), "scope": .string(server.scope),
-            "redirectURI": .string(server.redirectURI), "resources": .array(server.resources.map(JSON.string)),
-            "endpoints": .object(
-                Dictionary(uniqueKeysWithValues: server.endpoints.map { ($0.key.rawValue, .string($0.value)) })),
-        ]
-        described["issuer"] = server.issuer.map(JSON.string)
-        described["publicKey"] = try await account.publicKey()
-        members["server"] = .object(described)
-        members["tokens"] = .array(
-            await account.tokens().map { token in
-                var shown: [String: JSON] = [
-                    "scope": .string(token.scope), "canBeRefreshed": .bool(token.canBeRefreshed),
-                ]
-                shown["lifeLeft"] = token.lifeLeft.map { .integer(Int64($0)) }
-                return .object(shown)
-            })
+        members["server"] = OAuthServerReport.server.json((await account.server, try await account.publicKey()))
+        members["tokens"] = .array(await account.tokens().map { OAuthServerReport.token.json($0) })
         members["needsPerson"] = .bool(await account.needsPerson)
         if await account.user() != nil { members["user"] = await user(of: account) }
         if let failure = await account.lastFailure {
@@ -92,13 +75,42 @@ final class OAuthKind: AccountKind {
     }
 }
 
-extension AccessToken {
-    /// For the program that asked for it.
-    var json: JSON {
-        var members: [String: JSON] = [
-            "accessToken": .string(value.exposedText()), "scope": .string(scope.sorted().joined(separator: " ")),
-        ]
-        if isEndKnown { members["expiresAt"] = .string(expiresAt.formatted(.iso8601)) }
-        return .object(members)
-    }
+/// For the program that asked for it.
+extension AccessToken: Answered {
+    package static let answer: Answer<AccessToken> = [
+        "accessToken": .schema(Schema.string("for an Authorization header of type Bearer").asSensitive) {
+            $0.value.exposedText()
+        },
+        "expiresAt": .of(Schema.endOfToken) { $0.isEndKnown ? $0.expiresAt : nil },
+        "scope": .of("with blanks between") { $0.scope.sorted().joined(separator: " ") },
+    ]
+}
+
+/// What the report of an account has.
+enum OAuthServerReport {
+    static let server: Answer<(server: ServerConfiguration, publicKey: JSON?)> = [
+        "issuer": .of("the server") { $0.server.issuer },
+        "endpoints": .schema(.endpoints) {
+            [String: JSON](uniqueKeysWithValues: $0.server.endpoints.map { ($0.key.rawValue, .string($0.value)) })
+        },
+        "clientID": .of("as the server knows this board") { $0.server.clientID },
+        "authentication": .schema(.choice("of the client", of: ServerConfiguration.Authentication.self)) {
+            $0.server.authentication.rawValue
+        },
+        "grant": .schema(.choice("how the first token is obtained", of: ServerConfiguration.Grant.self)) {
+            $0.server.grant.rawValue
+        },
+        "scope": .of("with blanks between") { $0.server.scope },
+        "redirectURI": .of("where browsers end") { $0.server.redirectURI },
+        "resources": .schema(.array(of: .string("an address"), "where tokens may be sent")) { $0.server.resources },
+        "publicKey": .schema(.openObject("the client's key as a JWK, to be registered at the server")) { $0.publicKey },
+    ]
+
+    static let token: Answer<(scope: String, lifeLeft: Double?, canBeRefreshed: Bool)> = [
+        "scope": .of("with blanks between") { $0.scope },
+        "lifeLeft": .of("in seconds; negative when it has ended; not where the server does not say") {
+            $0.lifeLeft.map { Int($0) }
+        },
+        "canBeRefreshed": .of("without a person") { $0.canBeRefreshed },
+    ]
 }

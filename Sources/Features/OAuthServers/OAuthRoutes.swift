@@ -30,7 +30,8 @@ extension OAuthFeature {
         router.on(
             "POST", "\(path)/token", needs: .operate,
             .init(
-                "A valid access token for a scope", path: ["account": .accountName], body: scope, answer: .accessToken)
+                "A valid access token for a scope", path: ["account": .accountName], body: scope,
+                answer: AccessToken.schema())
         ) { request in
             let scope = try RequestBody(request).optionalString("scope")
             return .json(try await self.kind.account(try request.accountName()).token(scope: scope).json)
@@ -63,7 +64,7 @@ extension OAuthFeature {
             .init(
                 "Log in with a code that is entered elsewhere (RFC 8628); ends when its reader disconnects",
                 body: scope.merging(["picture": .boolean("true: also a QR code of the address, for a phone")]) { $1 },
-                events: ["device-code": .deviceCode, "logged-in": .user])
+                events: ["device-code": DeviceAuthorization.answer.schema(), "logged-in": .user])
         ) { request in
             let body = RequestBody(request)
             return .events(
@@ -81,7 +82,8 @@ extension OAuthFeature {
                 do {
                     let authorization = try await account.beginDevice(scope: scope)
                     continuation.yield(
-                        LocalEvent(name: "device-code", data: authorization.json(hasPicture: hasPicture)))
+                        LocalEvent(
+                            name: "device-code", data: DeviceAuthorization.answer.json((authorization, hasPicture))))
                     _ = try await account.awaitDevice(authorization, scope: scope)
                     continuation.yield(LocalEvent(name: "logged-in", data: await kind.user(of: account)))
                     continuation.finish()
@@ -96,16 +98,20 @@ extension OAuthFeature {
 
 extension DeviceAuthorization {
     /// For the person who has to agree.
-    fileprivate func json(hasPicture: Bool) -> JSON {
-        var members: [String: JSON] = [
-            "userCode": .string(userCode), "address": .string(verificationURI),
-            "expiresIn": .integer(Int64(lifetime)),
-        ]
-        members["completeAddress"] = completeURI.map(JSON.string)
+    fileprivate static let answer: Answer<(code: DeviceAuthorization, hasPicture: Bool)> = [
+        "userCode": .schema(Schema.string("to be entered").asSensitive) { $0.code.userCode },
+        "address": .of("where to enter it") { $0.code.verificationURI },
+        "completeAddress": .schema(Schema.string("the address with the code, for a QR code").asSensitive) {
+            $0.code.completeURI
+        },
+        "expiresIn": .of("in seconds") { Int($0.code.lifetime) },
+        "picture": .schema(.qrCode) { $0.hasPicture ? $0.code.picture : nil },
+    ]
+
+    private var picture: JSON? {
         // An address that is too long for a code can still be entered.
         let place = completeURI ?? verificationURI
-        members["picture"] = hasPicture ? (try? QRCode(place))?.json(of: place) : nil
-        return .object(members)
+        return (try? QRCode(place))?.json(of: place)
     }
 }
 
@@ -162,24 +168,7 @@ extension RequestBody {
 }
 
 extension Schema {
-    static var accessToken: Schema {
-        object(
-            [
-                "accessToken": .string("token for an Authorization header of type Bearer").asSensitive,
-                "expiresAt": .time(endOfToken), "scope": .string("scopes separated by blanks"),
-            ], required: ["accessToken", "scope"])
-    }
-
-    fileprivate static var deviceCode: Schema {
-        object(
-            [
-                "userCode": Schema.string("code to enter").asSensitive, "address": .string("where to enter it"),
-                "completeAddress": Schema.string("the address with the code, for a QR code").asSensitive,
-                "expiresIn": .integer("in seconds"), "picture": .qrCode,
-            ], required: ["userCode", "address", "expiresIn"])
-    }
-
-    private static var endpoints: Schema { map(of: .string("an address"), "addresses by their names in RFC 8414") }
+    static var endpoints: Schema { map(of: .string("an address"), "addresses by their names in RFC 8414") }
 
     fileprivate static var newOAuthAccount: [String: Schema] {
         [
@@ -209,33 +198,5 @@ extension Schema {
             "register": .boolean("whether to register the board as a client (RFC 7591)"),
             "registrationToken": Schema.string("the initial access token, if the registration needs one").asSensitive,
         ]
-    }
-
-    static var oauthServer: Schema {
-        object(
-            [
-                "issuer": .string("the server"), "endpoints": endpoints,
-                "clientID": .string("the board's client ID at the server"),
-                "authentication": .string(
-                    "how the client authenticates", choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)
-                ),
-                "grant": .string(
-                    "how the first token is obtained", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
-                "scope": .string("scopes separated by blanks"), "redirectURI": .string("final address of browsers"),
-                "resources": .array(of: .string("an address"), "addresses that tokens may be sent to"),
-                "publicKey": .openObject("the client's key as a JWK, to be registered at the server"),
-            ],
-            required: ["endpoints", "clientID", "authentication", "grant", "scope", "redirectURI", "resources"],
-            "An OAuth 2.0 or OpenID Connect server, and this board's client there")
-    }
-
-    static var oauthTokens: Schema {
-        array(
-            of: .object(
-                [
-                    "scope": .string("scopes separated by blanks"),
-                    "lifeLeft": .integer("in seconds; negative if it has expired; missing if the server does not say"),
-                    "canBeRefreshed": .boolean("whether it can be renewed without a user"),
-                ], required: ["scope", "canBeRefreshed"]), "at an OAuth server, one for each scope")
     }
 }

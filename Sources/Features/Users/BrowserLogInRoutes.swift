@@ -47,9 +47,7 @@ extension UsersFeature {
         }
         router.on(
             "DELETE", "/v1/login/browser/{id}", needs: .operate,
-            .init(
-                "Cancel a login that was begun",
-                answer: .object(["canceled": .string("the login's id")], required: ["canceled"]))
+            .init("Cancel a login that was begun", answer: .object(all: ["canceled": .string("the login's id")]))
         ) { request in
             let (name, id) = (try request.accountName(), request.parameters["id"] ?? "")
             try await self.host.accounts.ability(\.browsers, of: name).cancel(id, at: name)
@@ -66,12 +64,9 @@ extension UsersFeature {
                 "url": Schema.string("address to open; missing if only a list was requested").asSensitive,
                 "provider": .string("provider that asks for the password, or page"),
                 "providers": .array(
-                    of: .object(
-                        [
-                            "id": .string("its name"),
-                            "url": Schema.string("address to open for this provider").asSensitive,
-                        ],
-                        required: ["id", "url"]), "all providers that a browser may be sent to"),
+                    of: .object(all: [
+                        "id": .string("its name"), "url": Schema.string("address to open for this provider").asSensitive,
+                    ]), "all providers that a browser may be sent to"),
                 "takesPasswords": .boolean("whether the gateway offers login by its own passwords too"),
                 "canPoll": .boolean("whether the gateway can be asked if the login was completed elsewhere"),
                 "redirectUri": .string("final address of the browser"),

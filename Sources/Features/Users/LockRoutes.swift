@@ -71,7 +71,7 @@ extension LockFeature {
                 body: ["answerers": Self.answerersSchema],
                 events: [
                     "prompt.*": .promptStep, "unlocked": Self.lockSchema,
-                    "press-button": .object(["text": .string("for a person")], required: ["text"]),
+                    "press-button": .object(all: ["text": .string("for a person")]),
                 ])
         ) { request in
             let session = try await self.gateways.account(of: request).session
@@ -118,11 +118,9 @@ extension LockFeature {
 
     private static var lockSchema: Schema {
         let number = Schema.object(
-            [
-                "domain": .string("always local", choices: ["local"]),
-                "number": .integer("number in the gateway's protocol"),
-            ],
-            required: ["domain", "number"], "Only if nothing has changed")
+            all: [
+                "domain": .string("always local", choices: ["local"]), "number": .integer("number in the gateway's protocol"),
+            ], "Only if nothing has changed")
         return .named(
             "SessionLock",
             .object(

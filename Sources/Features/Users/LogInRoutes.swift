@@ -55,8 +55,7 @@ extension UsersFeature {
             "DELETE", "/v1/login/nearby", needs: .operate,
             .init(
                 "End the login with the code that is shown",
-                answer: .object(
-                    ["ended": .boolean("whether one was shown")], required: ["ended"]))
+                answer: .object(all: ["ended": .boolean("whether one was shown")]))
         ) { _ in .json(["ended": .bool(await self.nearby.logIn.stopShowing())]) }
     }
 }

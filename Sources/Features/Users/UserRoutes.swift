@@ -46,8 +46,7 @@ extension UsersFeature {
             "GET", "/v1/user/session", needs: .operate,
             .init(
                 "Whether the user's session at the gateway is still valid",
-                answer: .object(
-                    ["session": .string("the gateway's answer: active, none, or another")], required: ["session"]))
+                answer: .object(all: ["session": .string("the gateway's answer: active, none, or another")]))
         ) { request in
             .json(["session": .string(try await self.gateways.account(of: request).session.sessionStatus())])
         }

@@ -56,6 +56,11 @@ public struct Schema: Sendable, Equatable {
         return typed("object", meaning, more, union(members.values))
     }
 
+    /// An object that has all of these members and no others.
+    public static func object(all members: [String: Schema], _ meaning: String = "") -> Schema {
+        object(members, required: Set(members.keys), meaning)
+    }
+
     /// An object that maps names to values of one schema.
     public static func map(of element: Schema, _ meaning: String) -> Schema {
         typed("object", meaning, ["additionalProperties": element.json], element.definitions)

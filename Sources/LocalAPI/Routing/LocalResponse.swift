@@ -64,6 +64,7 @@ public struct LocalResponse: Sendable {
         return answer
     }
 
-    static let errorSchema = Schema.object(
-        ["error": .object(Schema.explanation, required: Schema.requiredOfExplanation)], required: ["error"])
+    static let errorSchema = Schema.object(all: [
+        "error": .object(Schema.explanation, required: Schema.requiredOfExplanation)
+    ])
 }

@@ -45,9 +45,8 @@ extension InboxStore {
 }
 
 /// What becomes of a message after an action.
-public enum ActionVerdict: Sendable, Equatable {
-    case done
+public enum ActionVerdict: String, Sendable, CaseIterable {
+    case done, again
     /// It is given up and set aside.
     case dead
-    case again
 }

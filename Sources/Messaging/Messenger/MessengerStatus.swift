@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// What the connection to the broker is doing.
 public struct MessengerStatus: Sendable {
-    public enum State: String, Sendable {
+    public enum State: String, Sendable, CaseIterable {
         /// ``Messenger/run()`` is not running.
         case stopped
         /// Asking for credentials, or connecting with them.
