@@ -2,25 +2,25 @@ public import Groundwork
 
 extension Prompt {
     package static let answer: Answer<Prompt> = [
-        "id": .of("of the prompt; it stays when the question is asked again") { $0.id },
-        "kind": .of("what is asked for") { $0.question.kind },
+        "id": .of("number of the prompt; it stays the same when the question is asked again") { $0.id },
+        "kind": .of("kind of answer") { $0.question.kind },
         "text": .of("one line for a person") { $0.question.text },
-        "secret": .of("whether the answer belongs on no screen") { $0.question.isSecret },
+        "secret": .of("whether the answer must not be shown on a screen") { $0.question.isSecret },
         "answerers": .schema(
             .string(
                 "who may answer: users who may operate the local API, these users or the button, or one user",
                 choices: ["operators", "operators-and-button", "user"])
         ) { $0.question.answerers.name },
-        "uid": .of("of the one user who may answer") { $0.question.answerers.uid },
+        "uid": .of("user ID of the one user who may answer") { $0.question.answerers.uid },
         "state": .of("whether an answer counts now, or one is being checked") { $0.state },
-        "attemptsLeft": .schema(.integer("answers that may be tried, the next one among them").orNull) {
+        "attemptsLeft": .schema(.integer("attempts left, including the next one").orNull) {
             $0.attemptsLeft.inAnswer ?? .null
         },
         "fault": .schema(.string("what was wrong with the last answer").orNull) { $0.fault.inAnswer ?? .null },
-        "secondsLeft": .schema(.integer("for an answer; null while no time runs").orNull) {
+        "secondsLeft": .schema(.integer("time left to answer; null without a time limit").orNull) {
             $0.timeLeft.map { JSON.integer(max($0, .zero).components.seconds) } ?? .null
         },
-        "choices": .schema(.array(of: .string("an answer"), "what there is to choose from")) {
+        "choices": .schema(.array(of: .string("an answer"), "the choices")) {
             $0.question.choices.isEmpty ? nil : $0.question.choices
         },
         "subject": .schema(subject) { $0.question.subject?.members },

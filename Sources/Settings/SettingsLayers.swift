@@ -35,7 +35,7 @@ public struct SettingsLayers: Sendable {
         for (number, layer) in layers.enumerated() { merge(layer.members, number) }
     }
 
-    /// The same files, one of which says something else, or is new.
+    /// The same files, with one that is changed or new.
     public func replacing(_ path: String, with members: [String: JSON]) -> SettingsLayers {
         let others = layers.dropFirst().filter { $0.path != path }
         return SettingsLayers(main: layers[0], dropIns: others + [Layer(path: path, members: members)])

@@ -1,6 +1,6 @@
 public import Groundwork
 
-/// A setting as it is in force.
+/// A setting that is in force.
 public struct SurveyedSetting: Sendable, Equatable {
     /// Keys joined by dots, such as `broker.port`; of an array of tables its name alone.
     public let keyPath: String

@@ -44,7 +44,7 @@ package enum Features {
         ServicesFeature.self,
     ]
 
-    /// Systems beside the mobile gateway: traits of the package, of which a build may leave some out.
+    /// Systems beside the mobile gateway: traits of the package; a build may leave some out.
     private static var systems: [any Feature.Type] {
         var systems: [any Feature.Type] = []
         #if OAuthServers

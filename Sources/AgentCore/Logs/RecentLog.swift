@@ -17,8 +17,9 @@ package final class RecentLog: Sendable {
         package let text: String
 
         package static let answer: Answer<Entry> = [
-            "time": .of("of the entry") { $0.time }, "level": .of("such as info or warning") { "\($0.level)" },
-            "service": .of("the part of the agent") { $0.service },
+            "time": .of("time of the entry") { $0.time },
+            "level": .of("severity, such as info or warning") { "\($0.level)" },
+            "service": .of("the part of the agent that logged it") { $0.service },
             "text": .of("the entry, in one line") { $0.text },
         ]
     }

@@ -143,7 +143,9 @@ extension Schema {
     /// Names and values in order; a name may repeat.
     package static func pairs(_ meaning: String) -> Schema {
         .array(
-            of: .object(all: ["name": .string("value of the field"), "value": Schema.string("value of the field").asSensitive]),
+            of: .object(all: [
+                "name": .string("name of the field"), "value": Schema.string("value of the field").asSensitive,
+            ]),
             meaning)
     }
 }

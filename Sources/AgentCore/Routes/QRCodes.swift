@@ -11,7 +11,7 @@ extension QRCode {
     package func json(of text: String) -> JSON { Self.answer.json((self, text)) }
 
     fileprivate static let answer: Answer<(code: QRCode, text: String)> = [
-        "text": .schema(Schema.string("what to show").asSensitive) { $0.text },
+        "text": .schema(Schema.string("the content to show").asSensitive) { $0.text },
         "svg": .schema(Schema.string("a picture of it").asSensitive) { $0.code.svg },
         "png": .schema(Schema.base64("a picture of it").asSensitive) { Base64.encode($0.code.png(scale: 4)) },
     ]

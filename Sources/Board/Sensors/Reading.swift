@@ -35,10 +35,10 @@ public struct Reading: Answered, Equatable {
 
     /// `{"name", "unit", "value", "quality"}`, the value `null` when the quality is bad.
     package static let answer: Answer<Reading> = [
-        "name": .of("the sensor, by the board definition") { $0.name },
+        "name": .of("name of the sensor in the board definition") { $0.name },
         "unit": .of("a SenML unit, RFC 8428 section 12.1") { $0.unit.rawValue },
-        "quality": .of("how far it can be trusted") { $0.quality },
-        "value": .schema(.number("in the unit; null when the quality is bad").orNull) {
+        "quality": .of("how reliable it is") { $0.quality },
+        "value": .schema(.number("the value in the unit; null if the quality is bad").orNull) {
             $0.value.map(JSON.number) ?? .null
         },
     ]

@@ -11,7 +11,7 @@ extension BoardFeature {
             .init(
                 "The board's definition, and which of its parts are present",
                 answer: .object(all: [
-                    "name": .string("its title"), "title": .string("its title"),
+                    "name": .string("name of the definition"), "title": .string("its title"),
                     "model": .string("model in the device tree; null if there is none").orNull,
                     "directories": .array(of: .string("path"), "folders that are searched for definitions"),
                     "parts": .array(of: .part, "button, LED and sensors"),

@@ -61,11 +61,11 @@ extension SigningFeature {
     private static func report(_ name: String, _ key: PublicKey) -> JSON { answer.json((name, key)) }
 
     fileprivate static let answer: Answer<(name: String, key: PublicKey)> = [
-        "name": .of("by which a call names it") { $0.name },
-        "publicKey": .schema(.base64("SubjectPublicKeyInfo (RFC 5280) in DER, for whoever checks signatures")) {
+        "name": .of("name that calls use") { $0.name },
+        "publicKey": .schema(.base64("SubjectPublicKeyInfo (RFC 5280) in DER, to verify signatures with")) {
             Base64.encode($0.key.spki)
         },
-        "algorithm": .schema(.string("of its signatures", choices: ["RS256", "ES256"])) {
+        "algorithm": .schema(.string("algorithm of its signatures", choices: ["RS256", "ES256"])) {
             ($0.key.rsaModulus == nil ? JWS.Algorithm.ES256 : .RS256).rawValue
         },
     ]

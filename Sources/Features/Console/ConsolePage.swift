@@ -38,7 +38,7 @@ enum ConsolePage {
         throw .unreadable(path: path, reason: "it is not UTF-8")
     }
 
-    /// With the title of the settings, and the sections of other features, each of which may have a script too.
+    /// With the title of the settings, and the sections of other features.
     private static func html(_ title: String, _ sections: [ConsoleSection]) -> String {
         var escaped = ""
         for character in title.prefix(64) {

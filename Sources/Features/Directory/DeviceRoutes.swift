@@ -11,12 +11,14 @@ extension ServicesFeature {
             "GET", "/v1/devices", needs: .operate,
             .init(
                 "The devices that the gateway lists for the user, or for this board",
-                answer: .object(all: ["devices": .array(of: .openObject("a device as the gateway describes it"), "in the gateway's order")]
+                answer: .object(all: [
+                    "devices": .array(of: .openObject("a device as the gateway describes it"), "in the gateway's order")
+                ]
                 ))
         ) { request in
             .json(["devices": .array(try await self.services(of: request).devices.devices())])
         }
-        let attribute = Schema.object(all: ["name": .string("its value"), "value": .string("its value")])
+        let attribute = Schema.object(all: ["name": .string("name of the attribute"), "value": .string("its value")])
         router.on(
             "GET", "/v1/device/metadata", needs: .operate,
             .init(
@@ -52,7 +54,7 @@ extension ServicesFeature {
             "GET", "/v1/device/metadata/item", needs: .operate,
             .init(
                 "One attribute; null if the device has none of this name", query: name, required: ["name"],
-                answer: .object(all: ["name": .string("its value"), "value": .string("its value").orNull])
+                answer: .object(all: ["name": .string("name of the attribute"), "value": .string("its value").orNull])
             )
         ) { request in
             let name = request.query["name"] ?? ""
@@ -101,10 +103,10 @@ extension ServicesFeature {
     }
 
     private static let page: Answer<HTTPResponse> = [
-        "status": .schema(.integer("of HTTP", in: 200...399)) { $0.status },
-        "mediaType": .of("of the page") { $0.mediaType },
+        "status": .schema(.integer("HTTP status", in: 200...399)) { $0.status },
+        "mediaType": .of("media type of the page") { $0.mediaType },
         "bytes": .schema(Schema.base64("the page").asSensitive) { Base64.encode($0.body) },
-        "location": .schema(Schema.string("where the page is, if it is elsewhere").asSensitive) {
+        "location": .schema(Schema.string("address of the page, if it is elsewhere").asSensitive) {
             $0.headers.first("Location")
         },
     ]
@@ -116,10 +118,10 @@ extension HTTPResponse {
 
 extension EnterpriseApps.App: Answered {
     package static let answer: Answer<EnterpriseApps.App> = [
-        "id": .of("names it") { $0.id }, "name": .of("for people") { $0.name },
-        "iconURL": .of("of its icon") { $0.iconURL },
-        "authURL": .of("of a web application") { $0.authURL },
-        "nativeURL": .of("of a native application of a phone") { $0.nativeURL },
-        "custom": .of("what else the gateway says of it") { $0.custom?.object },
+        "id": .of("identifier") { $0.id }, "name": .of("for people") { $0.name },
+        "iconURL": .of("address of its icon") { $0.iconURL },
+        "authURL": .of("address of a web application") { $0.authURL },
+        "nativeURL": .of("address of a native phone application") { $0.nativeURL },
+        "custom": .of("other information from the gateway") { $0.custom?.object },
     ]
 }

@@ -97,7 +97,8 @@ extension ServicesFeature {
     private func addListRoutes(of kind: Directory.Kind, to router: inout Router) {
         let plural = "\(kind.rawValue)s"
         let list = Schema.object(all: [
-            "total": .integer("number of matches"), "startIndex": .integer("number of the first entry of the page, from 1"),
+            "total": .integer("number of matches"),
+            "startIndex": .integer("number of the first entry of the page, from 1"),
             "resources": Schema.array(of: Self.resourceSchema, "the page"),
         ])
         router.on(

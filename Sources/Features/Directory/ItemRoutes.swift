@@ -25,7 +25,9 @@ extension ServicesFeature {
             "POST", "/v1/storage/local/item", needs: .operate,
             .init(
                 "An item on this board that is encrypted with a password",
-                body: ["key": .string("key of the item"), "segment": Self.segmentSchema, "password": Self.passwordSchema],
+                body: [
+                    "key": .string("key of the item"), "segment": Self.segmentSchema, "password": Self.passwordSchema,
+                ],
                 required: ["key", "password"], answer: StoredItem.schema())
         ) { request in
             let body = RequestBody(request)
@@ -218,10 +220,10 @@ private struct CloudItems: Items {
 
 extension StoredItem: Answered {
     package static let answer: Answer<StoredItem> = [
-        "key": .of("of the item") { $0.key }, "type": .of("a media type") { $0.type },
+        "key": .of("key of the item") { $0.key }, "type": .of("a media type") { $0.type },
         "modified": .of("when it was saved") { $0.modified },
-        "value": .schema(Schema.base64("what was stored").asSensitive) { Base64.encode($0.value) },
-        "text": .schema(Schema.string("what was stored, where it is UTF-8").asSensitive) {
+        "value": .schema(Schema.base64("the value").asSensitive) { Base64.encode($0.value) },
+        "text": .schema(Schema.string("the value, if it is UTF-8").asSensitive) {
             String(validating: $0.value, as: UTF8.self)
         },
     ]
@@ -229,9 +231,9 @@ extension StoredItem: Answered {
 
 extension ItemEntry: Answered {
     package static let answer: Answer<ItemEntry> = [
-        "key": .of("of the item") { $0.key }, "type": .of("a media type") { $0.type },
+        "key": .of("key of the item") { $0.key }, "type": .of("a media type") { $0.type },
         "modified": .of("when it was saved") { $0.modified },
-        "encrypted": .of("whether with a password") { $0.isEncrypted },
+        "encrypted": .of("whether it is encrypted with a password") { $0.isEncrypted },
     ]
 }
 

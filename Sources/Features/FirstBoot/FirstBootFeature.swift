@@ -47,7 +47,7 @@ package struct FirstBootFeature: Feature {
     }
 
     package static var statusMembers: [String: Schema] {
-        ["enrollment": FirstBootProgress.schema("The enrollment that waited for the agent, where there was one")]
+        ["enrollment": FirstBootProgress.schema("The enrollment that waited for the agent, if there was one")]
     }
 
     package func status() async throws -> [String: JSON] {

@@ -7,10 +7,10 @@ import Groundwork
 
 extension GatewayIdentity: Answered {
     package static let answer: Answer<GatewayIdentity> = [
-        "scope": .of("of the tokens") { $0.scope }, "host": .of("host name or address") { $0.host },
+        "scope": .of("scope of the tokens") { $0.scope }, "host": .of("host name or address") { $0.host },
         "port": .schema(.integer("TCP port", in: 1...65_535)) { $0.port },
-        "prefix": .of("path below which the gateway's endpoints are; empty where there is none") { $0.prefix },
-        "url": .of("what the three make") { $0.baseURL },
+        "prefix": .of("path prefix of the gateway's endpoints; empty if there is none") { $0.prefix },
+        "url": .of("the URL that host, port and prefix make") { $0.baseURL },
     ]
 }
 
@@ -23,7 +23,7 @@ extension GatewayStatus {
         "token": .schema(tokenAnswer.schema("The access token of the device")) { report in
             report.status.token.map { tokenAnswer.json(($0, report.now)) }
         },
-        "lastContact": .of("of the last answer of the gateway") { $0.status.lastContact },
+        "lastContact": .of("when the gateway last answered") { $0.status.lastContact },
         "lastError": .schema(.lastError) { $0.status.lastFailure?.json(at: $0.now) },
     ]
 
@@ -32,23 +32,23 @@ extension GatewayStatus {
     package static let registrationAnswer: Answer<GatewayStatus> = [
         "state": .schema(
             .string(
-                "pending: an administrator has to activate the board; unknown: the vault cannot be opened, or what it has of "
+                "pending: an administrator must activate the board; unknown: the vault cannot be opened, or its data of "
                     + "the gateway cannot be used", choices: ["unregistered", "pending", "registered", "unknown"])
         ) { $0.registration.rawValue },
-        "deviceID": .of("what the board calls itself at the gateway, and what its topics hold") { $0.deviceID },
-        "magIdentifier": .of("what the gateway calls the board") { $0.magIdentifier },
+        "deviceID": .of("identifier that the board chose; its topics contain it") { $0.deviceID },
+        "magIdentifier": .of("the gateway's name for the registration") { $0.magIdentifier },
     ]
 
     package static let certificateAnswer: Answer<Certificate?> = [
-        "notBefore": .of("begin of its validity") { $0?.notBefore },
+        "notBefore": .of("start of its validity") { $0?.notBefore },
         "notAfter": .of("end of its validity") { $0?.notAfter },
-        "daysLeft": .of("whole days until it ends; negative when it has ended") { $0?.daysLeft },
+        "daysLeft": .of("whole days until it expires; negative if it has expired") { $0?.daysLeft },
     ]
 
     private static let tokenAnswer: Answer<(token: Token, now: Date)> = [
         "age": .of("in seconds") { Int($0.now.timeIntervalSince($0.token.receivedAt)) },
-        "lifeLeft": .of("in seconds; negative when it has ended") { $0.token.lifeLeft(at: $0.now) },
-        "scope": .of("with blanks between") { $0.token.scope },
+        "lifeLeft": .of("in seconds; negative if it has expired") { $0.token.lifeLeft(at: $0.now) },
+        "scope": .of("scopes separated by blanks") { $0.token.scope },
     ]
 }
 

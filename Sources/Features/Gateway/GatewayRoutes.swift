@@ -101,7 +101,8 @@ private struct KnownGateway: Answered {
     let isStopped: Bool
 
     static let answer: Answer<KnownGateway> = [
-        "url": .of("URL of the gateway") { $0.identity.baseURL }, "host": .of("host name or address") { $0.identity.host },
+        "url": .of("URL of the gateway") { $0.identity.baseURL },
+        "host": .of("host name or address") { $0.identity.host },
         "port": .schema(.integer("TCP port", in: 1...65_535)) { $0.identity.port },
         "prefix": .of("prefix of its paths; may be empty") { $0.identity.prefix },
         "account": .of("account at this gateway; missing if there is none") { $0.account },
@@ -137,9 +138,9 @@ private struct ConfigurationInUse: Answered {
         "name": .of("name of the application") { $0.gateway.application.name },
         "organization": .of("its owner") { $0.gateway.application.organization },
         "description": .of("for people") { $0.gateway.application.description },
-        "type": .of("status of the client") { $0.gateway.application.type },
+        "type": .of("type of the client") { $0.gateway.application.type },
         "registeredBy": .of("an administrator") { $0.gateway.application.registeredBy },
-        "environment": .of("status of the client") { $0.gateway.application.environment },
+        "environment": .of("environment of the client") { $0.gateway.application.environment },
         "status": .of("status of the client") { $0.gateway.application.status },
         "masterClientID": .of("client that the administrator set up") { $0.gateway.masterClientID },
         "clientID": .of("client that the board uses; missing before it has one") { $0.status.client?.clientID },

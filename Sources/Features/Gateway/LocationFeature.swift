@@ -68,7 +68,7 @@ package struct LocationFeature: Feature {
         "longitude": .schema(Schema.number("in degrees, east is positive").asSensitive) {
             .number($0.found.location.longitude) as JSON
         },
-        "ageSeconds": .of("since gpsd said so") { $0.found.age?.components.seconds },
+        "ageSeconds": .of("age of gpsd's answer") { $0.found.age?.components.seconds },
     ]
 
     package static var checks: [any HealthCheck] { [LocationCheck()] }

@@ -36,7 +36,7 @@ package struct DiscardedMessages: Answered {
 
     package static let answer: Answer<DiscardedMessages> = [
         "registration": .schema(.registration) { _ in ["state": "unregistered"] as JSON },
-        "discarded": .of("messages that waited for the broker, and were deleted") { $0.unsent },
-        "discardedUnread": .of("messages of inboxes that nobody had acknowledged, and were deleted") { $0.unread },
+        "discarded": .of("deleted messages that had waited for the broker") { $0.unsent },
+        "discardedUnread": .of("deleted messages of inboxes that had not been acknowledged") { $0.unread },
     ]
 }

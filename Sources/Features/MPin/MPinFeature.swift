@@ -40,7 +40,8 @@ package struct MPinFeature: Feature {
             "mpin": .object(
                 all: [
                     "backends": .integer("accounts at M-Pin back ends"), "users": .integer("users at all of them"),
-                    "registered": .integer("users who can log in"), "blocked": .integer("users who can no longer log in"),
+                    "registered": .integer("users who can log in"),
+                    "blocked": .integer("users who can no longer log in"),
                 ], "Present if there is an M-Pin back end")
         ]
     }

@@ -120,7 +120,8 @@ extension MPinOneTimePassword: Answered {
 /// The back end of an account of the kind `mpin`.
 extension MPinConfiguration: Answered {
     package static let answer: Answer<MPinConfiguration> = [
-        "url": .of("the base of its addresses") { $0.url }, "prefix": .of("path of its relying-party service") { $0.prefix },
+        "url": .of("the base of its addresses") { $0.url },
+        "prefix": .of("path of its relying-party service") { $0.prefix },
         "clientID": .of("client ID of the board there") { $0.clientID },
     ]
 }

@@ -104,7 +104,7 @@ package struct ActionWork {
 
 extension ActionVerdict: AnswerValue {}
 
-/// One run of an action's command, as it is remembered.
+/// One run of an action's command, as the agent remembers it.
 struct ActionRun: Answered {
     let kept: KeptMessage
     let attempt: Int
@@ -114,17 +114,18 @@ struct ActionRun: Answered {
     let verdict: ActionVerdict
 
     static let answer: Answer<ActionRun> = [
-        "id": .of("of the message") { $0.kept.id }, "topic": .of("the whole topic") { $0.kept.message.topic },
-        "attempt": .of("with this message, from 1") { $0.attempt }, "began": .of("when it was started") { $0.began },
-        "milliseconds": .of("until it had ended") { $0.time.wholeMilliseconds },
-        "status": .of("exit status, where it has one") { $0.outcome.status },
-        "signal": .of("that ended it") { $0.outcome.signal },
+        "id": .of("number of the message") { $0.kept.id }, "topic": .of("the whole topic") { $0.kept.message.topic },
+        "attempt": .of("number of the attempt with this message, from 1") { $0.attempt },
+        "began": .of("when it was started") { $0.began },
+        "milliseconds": .of("how long it ran") { $0.time.wholeMilliseconds },
+        "status": .of("exit status, if it has one") { $0.outcome.status },
+        "signal": .of("signal that ended it") { $0.outcome.signal },
         "timedOut": .of("whether it was ended at its time limit") { $0.outcome.timedOut },
         "refusal": .of("why it was not started") { $0.outcome.refusal },
-        "output": .of("the last that it wrote, to standard output and standard error") {
+        "output": .of("the end of its standard output and standard error") {
             String(decoding: $0.outcome.output, as: UTF8.self)
         },
-        "omitted": .of("bytes that it wrote before") { $0.outcome.omitted },
-        "verdict": .of("what became of the message") { $0.verdict },
+        "omitted": .of("bytes of output before that") { $0.outcome.omitted },
+        "verdict": .of("outcome for the message") { $0.verdict },
     ]
 }

@@ -12,7 +12,8 @@ extension BrokersFeature {
             .init(
                 "The brokers that the settings name besides the gateway's, and the state of their connections",
                 answer: .object(all: [
-                    "brokers": .array(of: .named("NamedBroker", NamedBroker.answer.schema()), "in the order of the settings")
+                    "brokers": .array(
+                        of: .named("NamedBroker", NamedBroker.answer.schema()), "in the order of the settings")
                 ]))
         ) { _ in
             var brokers: [JSON] = []
@@ -115,7 +116,9 @@ extension NamedBroker {
             [
                 "name": .of("name in the settings") { $0.settings.name },
                 "address": .of("host:port") { $0.settings.address.description },
-                "tls": .of("whether the broker must prove its identity and the connection is encrypted") { $0.settings.tls != nil },
+                "tls": .of("whether the broker must prove its identity and the connection is encrypted") {
+                    $0.settings.tls != nil
+                },
                 "state": .of("state of the connection; stopped while it is not used") { $0.status?.state ?? .stopped },
                 "since": .of("since when it is connected, if it is") { $0.status?.since },
                 "sent": .of("messages over this connection") { $0.status?.sent },

@@ -61,7 +61,7 @@ extension LocalRequest {
 
 extension DeadLetter {
     fileprivate static let answer: Answer<(letter: DeadLetter, payload: [UInt8]?)> = [
-        "id": .of("the number that the message had") { $0.letter.id },
+        "id": .of("number of the message") { $0.letter.id },
         "topic": .of("the whole topic") { $0.letter.topic.name },
         "bytes": .of("length of the payload, in bytes") { $0.letter.bytes },
         "acceptedAt": .of("when it was accepted") { $0.letter.acceptedAt },

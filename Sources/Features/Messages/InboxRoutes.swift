@@ -107,13 +107,15 @@ private struct InboxStream {
 
 extension InboxStatus: Answered {
     package static let answer: Answer<InboxStatus> = [
-        "name": .of("by which it is read") { $0.name },
-        "filter": .of("of whole topics; missing where the settings no longer have the inbox") { $0.filter?.text },
-        "added": .of("whether it was added while the agent ran; missing where the settings have it") {
+        "name": .of("name of the inbox") { $0.name },
+        "filter": .of("filter for whole topics; missing if the settings no longer contain the inbox") {
+            $0.filter?.text
+        },
+        "added": .of("whether it was added while the agent ran; missing if it comes from the settings") {
             $0.isAdded ? true : nil
         },
-        "unread": .of("messages that nobody has acknowledged") { $0.unread },
-        "bytes": .of("that its messages take") { $0.bytes }, "dropped": .of("messages ever") { $0.dropped },
+        "unread": .of("unacknowledged messages") { $0.unread },
+        "bytes": .of("size of its messages") { $0.bytes }, "dropped": .of("messages dropped so far") { $0.dropped },
         "dead": .of("messages that an action has given up") { $0.dead },
         "first": .of("number of the oldest message") { $0.first }, "last": .of("number of the newest") { $0.last },
         "oldest": .of("when the oldest message arrived") { $0.unread > 0 ? $0.oldest : nil },

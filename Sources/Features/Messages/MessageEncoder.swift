@@ -119,6 +119,6 @@ extension Envelope: Answered {
         "senderType": .of("the sender's own claim") { $0.senderType },
         "senderID": .of("the sender's own claim") { $0.senderID },
         "displayName": .of("the sender's own claim") { $0.displayName },
-        "sentAt": .of("by the sender's clock, if the sender says it") { $0.sentAt },
+        "sentAt": .of("when it was sent, by the sender's clock") { $0.sentAt },
     ]
 }

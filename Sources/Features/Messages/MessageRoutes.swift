@@ -122,7 +122,7 @@ extension MessagesFeature {
     /// By the numbers of the messages.
     private static let acceptedLines: Answer<[Int64]> = [
         "accepted": .of("how many") { $0.count },
-        "first": .of("number of the first, where there is one; the others follow") { $0.first },
+        "first": .of("number of the first message, if there is one; the others follow") { $0.first },
     ]
 }
 
@@ -149,9 +149,13 @@ extension Schema {
     /// The events of a stream of messages.
     package static var messageEvents: [String: Schema] {
         [
-            "subscribed": .object(all: ["filter": .string("the filter that the broker has: no message sent from now on is missed")]),
+            "subscribed": .object(all: [
+                "filter": .string("the filter that the broker has: no message sent from now on is missed")
+            ]),
             "message": .message,
-            "lagged": .object(all: ["count": .integer("number of messages that were left out"), "message": .string("for people")]
+            "lagged": .object(all: [
+                "count": .integer("number of messages that were left out"), "message": .string("for people"),
+            ]
             ),
         ]
     }

@@ -10,7 +10,7 @@ extension MessagesFeature {
             "GET", "/v1/outbox/empty", needs: .read,
             .init(
                 "Answers once no message is waiting for the broker",
-                answer: .object(all: ["delivered": .integer("messages ever")]))
+                answer: .object(all: ["delivered": .integer("messages so far")]))
         ) { _ in
             let outbox = try await self.broker.activeStation().outbox
             // Before the depth is read: the last message may go at any time.

@@ -24,15 +24,15 @@ package final actor Radio {
 
 extension AdapterStatus: Answered {
     package static let answer: Answer<AdapterStatus> = [
-        "transport": .schema(.string("by which the adapter is reached", choices: ["bluez", "kernel"])) {
+        "transport": .schema(.string("how the agent reaches the adapter", choices: ["bluez", "kernel"])) {
             $0.transport.rawValue
         },
         "powered": .of("whether it is on") { $0.isPowered },
         "lowEnergy": .of("whether it has Bluetooth Low Energy") { $0.supportsLowEnergy },
-        "blocked": .of("by rfkill") { $0.isBlocked },
+        "blocked": .of("whether rfkill blocks it") { $0.isBlocked },
         "canAdvertise": .of("whether others can find this board") { $0.canAdvertise },
         "canScan": .of("whether this board can find others") { $0.canScan },
-        "adapter": .of("such as hci0") { $0.adapter },
+        "adapter": .of("name, such as hci0") { $0.adapter },
         "address": .of("Bluetooth address") { $0.address.map { "\($0)" } },
         "error": .schema(.problem) { $0.fault?.explanation },
     ]

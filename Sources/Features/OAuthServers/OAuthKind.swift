@@ -78,11 +78,11 @@ final class OAuthKind: AccountKind {
 /// For the program that asked for it.
 extension AccessToken: Answered {
     package static let answer: Answer<AccessToken> = [
-        "accessToken": .schema(Schema.string("for an Authorization header of type Bearer").asSensitive) {
+        "accessToken": .schema(Schema.string("token for an Authorization header of type Bearer").asSensitive) {
             $0.value.exposedText()
         },
         "expiresAt": .of(Schema.endOfToken) { $0.isEndKnown ? $0.expiresAt : nil },
-        "scope": .of("with blanks between") { $0.scope.sorted().joined(separator: " ") },
+        "scope": .of("scopes separated by blanks") { $0.scope.sorted().joined(separator: " ") },
     ]
 }
 
@@ -93,24 +93,27 @@ enum OAuthServerReport {
         "endpoints": .schema(.endpoints) {
             [String: JSON](uniqueKeysWithValues: $0.server.endpoints.map { ($0.key.rawValue, .string($0.value)) })
         },
-        "clientID": .of("as the server knows this board") { $0.server.clientID },
-        "authentication": .schema(.choice("of the client", of: ServerConfiguration.Authentication.self)) {
+        "clientID": .of("the board's client ID at the server") { $0.server.clientID },
+        "authentication": .schema(.choice("how the client authenticates", of: ServerConfiguration.Authentication.self))
+        {
             $0.server.authentication.rawValue
         },
         "grant": .schema(.choice("how the first token is obtained", of: ServerConfiguration.Grant.self)) {
             $0.server.grant.rawValue
         },
-        "scope": .of("with blanks between") { $0.server.scope },
-        "redirectURI": .of("where browsers end") { $0.server.redirectURI },
-        "resources": .schema(.array(of: .string("an address"), "where tokens may be sent")) { $0.server.resources },
+        "scope": .of("scopes separated by blanks") { $0.server.scope },
+        "redirectURI": .of("final address of browsers") { $0.server.redirectURI },
+        "resources": .schema(.array(of: .string("an address"), "addresses that tokens may be sent to")) {
+            $0.server.resources
+        },
         "publicKey": .schema(.openObject("the client's key as a JWK, to be registered at the server")) { $0.publicKey },
     ]
 
     static let token: Answer<(scope: String, lifeLeft: Double?, canBeRefreshed: Bool)> = [
-        "scope": .of("with blanks between") { $0.scope },
-        "lifeLeft": .of("in seconds; negative when it has ended; not where the server does not say") {
+        "scope": .of("scopes separated by blanks") { $0.scope },
+        "lifeLeft": .of("in seconds; negative if it has expired; missing if the server does not say") {
             $0.lifeLeft.map { Int($0) }
         },
-        "canBeRefreshed": .of("without a person") { $0.canBeRefreshed },
+        "canBeRefreshed": .of("whether it can be renewed without a user") { $0.canBeRefreshed },
     ]
 }

@@ -99,7 +99,7 @@ extension OAuthFeature {
 extension DeviceAuthorization {
     /// For the person who has to agree.
     fileprivate static let answer: Answer<(code: DeviceAuthorization, hasPicture: Bool)> = [
-        "userCode": .schema(Schema.string("to be entered").asSensitive) { $0.code.userCode },
+        "userCode": .schema(Schema.string("code to enter").asSensitive) { $0.code.userCode },
         "address": .of("where to enter it") { $0.code.verificationURI },
         "completeAddress": .schema(Schema.string("the address with the code, for a QR code").asSensitive) {
             $0.code.completeURI

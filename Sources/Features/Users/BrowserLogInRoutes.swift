@@ -65,7 +65,8 @@ extension UsersFeature {
                 "provider": .string("provider that asks for the password, or page"),
                 "providers": .array(
                     of: .object(all: [
-                        "id": .string("its name"), "url": Schema.string("address to open for this provider").asSensitive,
+                        "id": .string("its name"),
+                        "url": Schema.string("address to open for this provider").asSensitive,
                     ]), "all providers that a browser may be sent to"),
                 "takesPasswords": .boolean("whether the gateway offers login by its own passwords too"),
                 "canPoll": .boolean("whether the gateway can be asked if the login was completed elsewhere"),

@@ -119,7 +119,8 @@ extension LockFeature {
     private static var lockSchema: Schema {
         let number = Schema.object(
             all: [
-                "domain": .string("always local", choices: ["local"]), "number": .integer("number in the gateway's protocol"),
+                "domain": .string("always local", choices: ["local"]),
+                "number": .integer("number in the gateway's protocol"),
             ], "Only if nothing has changed")
         return .named(
             "SessionLock",

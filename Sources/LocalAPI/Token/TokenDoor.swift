@@ -3,7 +3,7 @@ import HTTPClient
 /// What stands between a listener on TCP and the routes: a request names this listener, comes from no web page and has
 /// the token.
 ///
-/// Whoever has the token is one program, whose rights are those of ``peer``.
+/// The holder of the token is one program, whose rights are those of ``peer``.
 struct TokenDoor: Sendable {
     /// What `Host` may be, in lower case (against DNS rebinding).
     let hosts: [String]

@@ -1,7 +1,7 @@
 import Groundwork
 
-/// A listener on TCP for programs that cannot use Unix sockets, such as those in containers: it answers whoever has its
-/// token. Plain HTTP, so usually on loopback.
+/// A listener on TCP for programs that cannot use Unix sockets, such as those in containers: it answers the holder of
+/// its token. Plain HTTP, so usually on loopback.
 public final class TokenServer: Sendable {
     /// The program that has the token: the rights of a user, or none but what the policy gives to ``nobody``.
     public struct Program: Sendable {
@@ -11,7 +11,7 @@ public final class TokenServer: Sendable {
         public static let nobody = Program(uid: .max, groups: [])
 
         public init(uid: UInt32, groups: Set<UInt32>) {
-            // In which unit it runs nobody knows: what is forbidden to a unit of the user is forbidden to it.
+            // The unit that it runs in is unknown: what is forbidden to a unit of the user is forbidden to it.
             peer = Peer(uid: uid, pid: 0, groups: groups, .noneOf([]))
         }
 
@@ -27,7 +27,7 @@ public final class TokenServer: Sendable {
     /// - Parameters:
     ///   - names: by which it may be asked beside its address.
     ///   - policy: what the program with the token may do.
-    ///   - limits: nobody is known before the head of a request: all connections are one user's.
+    ///   - limits: no user is known before the head of a request: all connections are one user's.
     /// - Throws: ``LocalAPIError/cannotListenOnAddress(_:reason:)``, ``LocalAPIError/libraryMissing(name:)``
     public init(
         on address: ListenAddress, names: [String], token: String, program: Program, policy: AccessPolicy,
