@@ -42,7 +42,7 @@ public enum OAuthAccountError: Explained, Equatable {
     case idTokenInvalid(reason: String)
     /// The server signs id_tokens in a way that cannot be verified here.
     case idTokenUnsupported(algorithms: [String])
-    case noSuchLogIn
+    case noSuchLogin
     case deviceCodeExpired
     case deviceDenied
     /// The address of a call is on a host that must not get the token.
@@ -130,7 +130,7 @@ public enum OAuthAccountError: Explained, Equatable {
         case .stateMismatch:
             Explanation(
                 "oauth.state-mismatch", .refused, "the address belongs to another login",
-                remedy: "begin again, and use the address of this login only", browserAnswer: .ofAnotherLogIn)
+                remedy: "begin again, and use the address of this login only", browserAnswer: .ofAnotherLogin)
         case .idTokenInvalid(let reason):
             Explanation(
                 "oauth.id-token-invalid", .refused, "the server's id_token is not accepted: \(reason)",
@@ -142,7 +142,7 @@ public enum OAuthAccountError: Explained, Equatable {
                 remedy:
                     "let its administrator choose RS256, PS256, ES256 or EdDSA for this client; or use it without the "
                     + "scope openid")
-        case .noSuchLogIn:
+        case .noSuchLogin:
             Explanation(
                 "oauth.no-such-log-in", .notFound, "no such login is in progress", remedy: "begin again")
         case .deviceCodeExpired:
@@ -185,7 +185,7 @@ public enum OAuthAccountError: Explained, Equatable {
         .loginRequired(account: "NAME"), .nobodyLoggedIn(account: "NAME"),
         .refreshRefused(account: "NAME", error: "ERROR", text: "TEXT", afterLostAnswer: true),
         .wrongGrant(account: "NAME", grant: "GRANT"), .browserAnswerInvalid(reason: "REASON"), .stateMismatch,
-        .idTokenInvalid(reason: "REASON"), .idTokenUnsupported(algorithms: ["ALGORITHM"]), .noSuchLogIn,
+        .idTokenInvalid(reason: "REASON"), .idTokenUnsupported(algorithms: ["ALGORITHM"]), .noSuchLogin,
         .deviceCodeExpired, .deviceDenied,
         .hostNotAllowed(host: "HOST"), .userMismatch,
     ]

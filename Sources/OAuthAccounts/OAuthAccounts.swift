@@ -22,15 +22,15 @@ public actor OAuthAccounts {
     private let vault: Vault
     private let client: ServerClient
     private let clock: @Sendable () -> Date
-    private let onLogInNeeded: @Sendable (String, OAuthAccountError) -> Void
+    private let onLoginNeeded: @Sendable (String, OAuthAccountError) -> Void
     private let opened = OpenedOnce<OAuthAccount>()
 
-    /// - Parameter onLogInNeeded: called with the name of an account whose refresh token was refused, once for each.
+    /// - Parameter onLoginNeeded: called with the name of an account whose refresh token was refused, once for each.
     public init(
         vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date,
-        onLogInNeeded: @escaping @Sendable (String, OAuthAccountError) -> Void = { _, _ in }
+        onLoginNeeded: @escaping @Sendable (String, OAuthAccountError) -> Void = { _, _ in }
     ) {
-        self.onLogInNeeded = onLogInNeeded
+        self.onLoginNeeded = onLoginNeeded
         self.vault = vault
         self.client = ServerClient(client, clock: clock)
         self.clock = clock
@@ -62,7 +62,7 @@ public actor OAuthAccounts {
         }
         return OAuthAccount(
             name: name, server: server, holding: holding, vault: vault, client: client, clock: clock
-        ) { [onLogInNeeded] in onLogInNeeded(name, $0) }
+        ) { [onLoginNeeded] in onLoginNeeded(name, $0) }
     }
 
     /// Makes an account: asks the server for its description, and for a client if there is none yet.

@@ -23,12 +23,12 @@ import Vault
 
 @Suite("The agent before it is enrolled", .timeLimit(.minutes(5)))
 struct AgentLifeTests {
-    @Test("an agent that is not enrolled has no link and no station, and says what to do")
+    @Test("an agent that is not enrolled has no link and no brokerSession, and says what to do")
     func notEnrolled() async throws {
         try await withAgent { agent, _ in
             await agent.resume()
             await #expect(throws: AgentError.notEnrolled) { try await agent.gateways.activeLink() }
-            await #expect(throws: AgentError.notEnrolled) { try await agent.broker.activeStation() }
+            await #expect(throws: AgentError.notEnrolled) { try await agent.broker.activeBrokerSession() }
             // There is nobody to send it to: it is counted.
             let reading = Reading(name: "cpu", value: 1, unit: .celsius, quality: .good, time: agent.host.time.now)
             await agent.broker.publish(SampleSet(time: reading.time, readings: [reading]))
@@ -255,7 +255,7 @@ struct DeliveriesTests {
         return (messenger, try await messenger.subscribe("a/#"))
     }
 
-    @Test("a stream of messages begins with its subscription, and ends with an error when its station goes")
+    @Test("a stream of messages begins with its subscription, and ends with an error when its brokerSession goes")
     func ends() async throws {
         try await withFolder { folder in
             let (messenger, subscription) = try await subscription(folder)

@@ -146,21 +146,15 @@ struct FirstBootHelperTests {
                 try FirstBootHelper.answer(to: (["do": "read"] as JSON).bytes, settings: settings, of: Features.all)
             }
             #expect(chmod(settings, 0o644) == 0)
-            #expect(try read()["path"]?.string == file)
-            for mode: mode_t in [0o664, 0o646] {
-                #expect(chmod(settings, mode) == 0)
-                #expect(try read() == ["fault": .string("users other than root may write \(settings)")])
-            }
-            #expect(chmod(settings, 0o644) == 0)
             // Also a drop-in, and the directory that it is in.
             let (dropIns, dropIn) = ("\(folder)/latchkey.d", "\(folder)/latchkey.d/image.toml")
             #expect(mkdir(dropIns, 0o755) == 0)
             try Data("[broker]\nport = 1\n".utf8).write(to: URL(filePath: dropIn))
             #expect(chmod(dropIn, 0o644) == 0)
             #expect(try read()["path"]?.string == file)
-            for path in [dropIn, dropIns] {
-                #expect(chmod(path, 0o777) == 0)
-                #expect(try read() == ["fault": .string("others than root may write \(path)")])
+            for (path, mode) in [(settings, 0o664), (settings, 0o646), (dropIn, 0o777), (dropIns, 0o777)] {
+                #expect(chmod(path, mode_t(mode)) == 0)
+                #expect(try read() == ["fault": .string("users other than root may write \(path)")])
                 #expect(chmod(path, 0o755) == 0)
             }
             guard geteuid() == 0 else { return }

@@ -117,7 +117,7 @@ struct NearbyConsentTests {
 }
 
 @Suite("Being let in by devices nearby", .timeLimit(.minutes(8)))
-struct NearbyLogInTests {
+struct NearbyLoginTests {
     @Test("being let in by devices nearby goes on once at a time, and may be tried again after a failure")
     func once() async throws {
         let gateway = try SilentServer()

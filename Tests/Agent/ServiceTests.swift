@@ -74,14 +74,14 @@ struct ServiceTests {
             "gw.example:8443/", "gw.example:8443/a", "gw.example:8443/a/b", "gw.example:8443/a_b", "gw.example:844/3/a",
             "[::1]:8443/", "gw.example:8443/" + String(repeating: "long", count: 100),
         ]
-        let names = scopes.map(Station.outboxName)
+        let names = scopes.map(BrokerSession.outboxName)
         #expect(Set(names).count == scopes.count)
         for name in names {
             #expect(name.hasPrefix("outbox-") && name.hasSuffix(".db") && name.utf8.count < 128)
             #expect(name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
         }
         #expect(names[0].hasPrefix("outbox-gw.example_8443_-"))
-        #expect(Station.outboxName(scopes[1]) == names[1])
+        #expect(BrokerSession.outboxName(scopes[1]) == names[1])
     }
 
     @Test("a board whose definition is missing or faulty has no parts, and says why")

@@ -141,7 +141,7 @@ struct SlowReaderTests {
             let begun = AsyncStream.makeStream(of: Void.self)
             let reader = Task {
                 let writer = written.writer(.lines, waitingAt: gates, mayOffer: false) { begun.continuation.yield() }
-                try await Deliveries(subscription: subscription, encoder: MessageEncoder(nil), station: open)
+                try await Deliveries(subscription: subscription, encoder: MessageEncoder(nil), brokerSession: open)
                     .write(to: writer)
             }
             // The first event, then the message, wait for the reader.

@@ -75,8 +75,8 @@ struct OAuthAccountStateTests {
         // What comes before the state is done by a daemon that lives.
         try await board.start()
         if state != "oauth-account-answered" { #expect(try await scene.add() == 0) }
-        let needsLogIn = state.hasPrefix("oauth-refresh") || state == "oauth-removal-begun"
-        if needsLogIn { #expect(try await scene.logIn() == 0) }
+        let needsLogin = state.hasPrefix("oauth-refresh") || state == "oauth-removal-begun"
+        if needsLogin { #expect(try await scene.logIn() == 0) }
         try await board.stop()
 
         board.environment = ["LATCHKEY_KILL_AT": state]

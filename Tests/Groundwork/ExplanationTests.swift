@@ -36,7 +36,7 @@ struct ExplanationTests {
             "gateway.device-already-registered", .refused, "the device is registered already", remedy: "reset it",
             cause: "a.b",
             gateway: GatewayNumbers(.local, 120_001, caError: 1_000_105, httpStatus: 400), status: "REVOKED",
-            browserAnswer: .ofAnotherLogIn)
+            browserAnswer: .ofAnotherLogin)
         #expect(
             whole.answer == [
                 "error": [

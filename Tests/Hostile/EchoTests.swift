@@ -16,7 +16,7 @@ struct EchoTests {
         let answer =
             "alice, correct%20horse or 'correct horse' with s3cr3t, access-token, query-token, basic-secret; kept, password, abc"
         #expect(
-            String(decoding: Exchange.echoes.removed(from: Array(answer.utf8), of: request), as: UTF8.self)
+            String(decoding: GatewayExchange.echoes.removed(from: Array(answer.utf8), of: request), as: UTF8.self)
                 == "alice, *** or '***' with ***, ***, ***, ***; kept, password, abc")
     }
     @Test("a repeated secret is masked completely if another secret is its prefix, however often it is repeated")
@@ -25,7 +25,7 @@ struct EchoTests {
             "POST", "https://localhost/token", body: Array("password=horse&client_secret=horse-and-cart".utf8))
         let answer = Array(String(repeating: "horse-and-cart horse ", count: 50_000).utf8)
         #expect(
-            Exchange.echoes.removed(from: answer, of: request)
+            GatewayExchange.echoes.removed(from: answer, of: request)
                 == Array(String(repeating: "*** *** ", count: 50_000).utf8))
     }
 }

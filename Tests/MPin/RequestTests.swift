@@ -190,8 +190,8 @@ struct RequestTests {
 
     @Test("a request that the back end holds until a browser comes is waited for longer (MPIN 5.10)")
     func patience() {
-        #expect(Exchange.patience >= .seconds(30))
-        let order = Exchange.Order(.passOne, "POST", "https://example.org/rps?secret", "/pass1?more")
+        #expect(MPinExchange.patience >= .seconds(30))
+        let order = MPinExchange.Order(.passOne, "POST", "https://example.org/rps?secret", "/pass1?more")
         #expect(order.timeout > .zero && order.timeout <= .seconds(60))
         #expect(order.place == "https://example.org/rps")
     }

@@ -72,7 +72,7 @@ struct UserStateTests {
     }
 
     private enum Operation: String, CaseIterable {
-        case start, restart, confirm, finish, startLogIn, logIn, password, accessNumber, code
+        case start, restart, confirm, finish, startLogin, logIn, password, accessNumber, code
 
         /// The states in which it is none of a wrong order.
         var allowed: Set<MPinUserState> {
@@ -90,7 +90,7 @@ struct UserStateTests {
             case .restart: _ = try await backend.restartRegistration(user)
             case .confirm: _ = try await backend.confirmRegistration(user)
             case .finish: _ = try await backend.finishRegistration(user, pin: pin)
-            case .startLogIn: try await backend.startAuthentication(user)
+            case .startLogin: try await backend.startAuthentication(user)
             case .logIn: _ = try await backend.finishAuthentication(user, pin: pin)
             case .password: _ = try await backend.finishAuthenticationOTP(user, pin: pin)
             case .accessNumber: try await backend.finishAuthentication(user, pin: pin, accessNumber: "4241703")

@@ -64,7 +64,10 @@ struct FormatTests {
         } else {
             let folder = Self.formats.appending(path: version)
             for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
-                try FileManager.default.copyItem(atPath: file.path, toPath: bench.path(file.lastPathComponent))
+                let copy = bench.path(file.lastPathComponent)
+                #expect(
+                    FileManager.default.createFile(
+                        atPath: copy, contents: try Data(contentsOf: file), attributes: [.posixPermissions: 0o600]))
             }
         }
         let outbox = try await outbox()

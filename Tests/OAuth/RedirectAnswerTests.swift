@@ -71,7 +71,7 @@ struct RedirectAnswerTests {
     func stateFirst(query: String) throws {
         let own = SecretBytes(utf8: "s")
         let place = "http://127.0.0.1:4711/done"
-        #expect(throws: RedirectFault.ofAnotherLogIn) {
+        #expect(throws: RedirectFault.ofAnotherLogin) {
             try RedirectAnswer.code(in: place + query, redirectURI: place) { $0 == own }
         }
         #expect(throws: RedirectFault.refused(error: "access_denied", text: nil)) {
@@ -89,7 +89,7 @@ struct RedirectAnswerTests {
     func fragmentStateFirst(fragment: String) throws {
         let own = SecretBytes(utf8: "s")
         let place = "https://app.example/done"
-        #expect(throws: RedirectFault.ofAnotherLogIn) {
+        #expect(throws: RedirectFault.ofAnotherLogin) {
             try RedirectAnswer.fragment(in: "\(place)#\(fragment)", redirectURI: place) { $0 == own }
         }
         #expect(throws: RedirectFault.refused(error: "access_denied", text: nil)) {

@@ -49,10 +49,10 @@ final class ChosenServer: Sendable {
     /// - Parameter ahead: how many seconds later it is than it really is.
     func accounts(
         ahead: TimeInterval = 0,
-        onLogInNeeded: @escaping @Sendable (String, OAuthAccountError) -> Void = { _, _ in }
+        onLoginNeeded: @escaping @Sendable (String, OAuthAccountError) -> Void = { _, _ in }
     ) -> OAuthAccounts {
         OAuthAccounts(
-            vault: vault, client: HTTPClient(), clock: { Date() + ahead }, onLogInNeeded: onLogInNeeded)
+            vault: vault, client: HTTPClient(), clock: { Date() + ahead }, onLoginNeeded: onLoginNeeded)
     }
 
     /// An account at an issuer of the server.

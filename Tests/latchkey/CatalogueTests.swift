@@ -134,7 +134,7 @@ struct CatalogueTests {
         #expect(
             found == [
                 "agent.browser-answer-invalid": .unusable, "oauth.browser-answer-invalid": .unusable,
-                "oauth.state-mismatch": .ofAnotherLogIn, "gateway.authorization-state-mismatch": .ofAnotherLogIn,
+                "oauth.state-mismatch": .ofAnotherLogin, "gateway.authorization-state-mismatch": .ofAnotherLogin,
             ])
     }
 

@@ -34,7 +34,7 @@ package enum AgentError: Explained, Equatable {
     /// The URL at which a browser ended is not the answer to a login.
     case browserAnswerInvalid(reason: String)
     /// No browser login with that number awaits its answer.
-    case noSuchLogIn(String)
+    case noSuchLogin(String)
     /// The vault was opened by this slot, and the settings name its key.
     case slotInUse(Int64)
     /// The board has no such part.
@@ -122,7 +122,7 @@ package enum AgentError: Explained, Equatable {
             Explanation(
                 "agent.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
                 remedy: Self.logInAgain, browserAnswer: .unusable)
-        case .noSuchLogIn(let id):
+        case .noSuchLogin(let id):
             Explanation(
                 "agent.no-such-log-in", .notFound, "no login \(id) in a browser is in progress",
                 remedy: Self.logInAgain)
@@ -166,7 +166,7 @@ package enum AgentError: Explained, Equatable {
         .badRequest(member: "MEMBER", fault: "is missing"), .topicReserved("TOPIC"), .subscriptionEnded,
         .noProximityService,
         .browserNotOffered, .providerNotOffered(offered: ["NAME"]), .logInStopped, .noProfile,
-        .pageNotEnabled, .browserAnswerInvalid(reason: "REASON"), .noSuchLogIn("ID"), .slotInUse(1),
+        .pageNotEnabled, .browserAnswerInvalid(reason: "REASON"), .noSuchLogin("ID"), .slotInUse(1),
         .noSuchPart("PART"), .noSuchAction("NAME"), .signingKeyExists("NAME"), .tooManySigningKeys(limit: 32),
         .answerTypeUnexpected(expected: "TYPE", found: "TYPE", status: 200),
         .answerTypeUnexpected(expected: "TYPE", found: nil, status: 200),

@@ -71,7 +71,7 @@ package final class StateDirectory: Sendable {
     ///
     /// - Throws: ``AgentError/stateDirectory(path:reason:)``
     package static func removeMessages(in path: String) throws(AgentError) {
-        // As `Station` names them.
+        // As `BrokerSession` names them.
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: path)
             for name in names where ["outbox-", "inbox-"].contains(where: name.hasPrefix) {

@@ -25,7 +25,7 @@ package enum ConfigurationError: Explained, Equatable {
                 remedy: "fix them and check with: latchkey config check")
         case .writableByOthers(let path):
             Explanation(
-                "configuration.writable-by-others", .configuration, "others than root may write \(path)",
+                "configuration.writable-by-others", .configuration, "users other than root may write \(path)",
                 remedy: "run: chown root: \(path); chmod go-w \(path)")
         case .unknownPeer(let name):
             Explanation(

@@ -12,7 +12,7 @@ import Vault
 extension CallAuthorizer {
     private static let choices = ["once", "always", "never"]
 
-    package func ask(_ program: LocalProgram, _ use: GrantUse, at link: Link) async throws -> Permit {
+    package func ask(_ program: LocalProgram, _ use: GrantUse, at link: Link) async throws -> CallAuthorization {
         // The question names the user or the board for whom the program would act.
         var asked = use
         asked.principal = try await principal(
@@ -40,12 +40,12 @@ extension CallAuthorizer {
             case .allowed(let grant):
                 if let grant { book.count(grant) }
                 await note(program, asked, grant)
-                return Permit(program, asked, at: link, loggedInAt: person?.loggedInAt)
+                return CallAuthorization(program, asked, at: link, loggedInAt: person?.loggedInAt)
             case .open:
                 // An answer for this once makes no grant.
                 guard isForThis.withLock(\.self) else { continue }
                 await note(program, asked, nil)
-                return Permit(program, asked, at: link, isOnce: true, loggedInAt: person?.loggedInAt)
+                return CallAuthorization(program, asked, at: link, isOnce: true, loggedInAt: person?.loggedInAt)
             case .refused, .missing:
                 await noteRefusal(program, asked)
                 throw GrantError.refused(program: program.name, use: asked.text)

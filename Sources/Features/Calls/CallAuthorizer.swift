@@ -47,14 +47,14 @@ package struct CallAuthorizer: AccountGrants {
     ///
     /// - Parameter link: the account's.
     /// - Throws: ``GrantError``, ``PromptError``
-    package func permit(_ program: LocalProgram, _ use: GrantUse, at link: Link) async throws -> Permit {
+    package func permit(_ program: LocalProgram, _ use: GrantUse, at link: Link) async throws -> CallAuthorization {
         switch book.decide(program, use) {
         case .allowed(let grant):
             var use = use
             use.principal = try await principal(of: program, use, at: link, by: grant)
             if let grant { book.count(grant) }
             await note(program, use, grant)
-            return Permit(program, use, at: link)
+            return CallAuthorization(program, use, at: link)
         case .refused:
             await noteRefusal(program, use)
             throw GrantError.refused(program: program.name, use: use.text)

@@ -98,7 +98,7 @@ package struct GatewayCalls: AccountCalls {
     {
         let call = try await GatewayCall(asked, keys: keys)
         let permit = try await permit(request, call)
-        let exchange = CallExchange(
+        let exchange = StreamedCall(
             asked: call, permit: permit, uploads: uploads, prompts: prompts, uid: request.peer.uid)
         return .stream { [grants = authorizer.book] writer in
             try await permit.run(of: grants) { try await exchange.run(writer) }
@@ -107,7 +107,7 @@ package struct GatewayCalls: AccountCalls {
 
     /// - Returns: the answer, and in whose name it was asked for; `nil` for a package call.
     private func answer(
-        to asked: GatewayCall, by permit: Permit, for uid: UInt32
+        to asked: GatewayCall, by permit: CallAuthorization, for uid: UInt32
     ) async throws -> (HTTPResponse, Principal?) {
         let session = permit.link.session
         guard !asked.call.isPublic else { return (try await session.call(asked.call), nil) }
@@ -121,10 +121,10 @@ package struct GatewayCalls: AccountCalls {
 }
 
 /// A call whose body and answer pass through the agent in pieces: little of them is in memory at any time.
-package struct CallExchange: Sendable {
+package struct StreamedCall: Sendable {
     package let asked: GatewayCall
     /// In whose name, and at which gateway.
-    package let permit: Permit
+    package let permit: CallAuthorization
     package let uploads: UploadDesk
     package let prompts: PromptDesk
     /// The user who calls, and may send the body.

@@ -23,7 +23,7 @@ extension GatewayCalls {
     /// Lets a program make a call of the local API.
     ///
     /// - Throws: ``GrantError``, ``PromptError``, ``AgentError/badRequest(member:fault:)``
-    package func permit(_ request: LocalRequest, _ asked: GatewayCall) async throws -> Permit {
+    package func permit(_ request: LocalRequest, _ asked: GatewayCall) async throws -> CallAuthorization {
         let program = LocalProgram(request)
         let account = try await gateways.account(of: request)
         let target = try asked.target(at: account.link.gateway, strictly: authorizer.book.isLimited(program))
@@ -45,7 +45,7 @@ extension GatewayCalls {
     /// - Throws: ``GrantError``, ``PromptError``
     package func permit(
         _ request: LocalRequest, tokenAs principal: Principal?, scope: String?
-    ) async throws -> Permit {
+    ) async throws -> CallAuthorization {
         let account = try await gateways.account(of: request)
         return try await authorizer.permit(
             LocalProgram(request),

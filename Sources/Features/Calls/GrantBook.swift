@@ -32,7 +32,7 @@ package final class GrantBook: Sendable {
         var lastNumber: Int64 = 0
         /// By the grants' names and numbers.
         var uses: [String: Int64] = [:]
-        var running: [ObjectIdentifier: Permit] = [:]
+        var running: [ObjectIdentifier: CallAuthorization] = [:]
         var asking: [UInt32: SingleFlight<Question>] = [:]
     }
     private let state = Mutex(State())
@@ -124,9 +124,9 @@ package final class GrantBook: Sendable {
     // MARK: What is under way
 
     /// Remembers what runs by a decision, until ``end(_:)``.
-    package func begin(_ permit: Permit) { state.withLock { $0.running[ObjectIdentifier(permit)] = permit } }
+    package func begin(_ permit: CallAuthorization) { state.withLock { $0.running[ObjectIdentifier(permit)] = permit } }
 
-    package func end(_ permit: Permit) {
+    package func end(_ permit: CallAuthorization) {
         state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(permit)) }
     }
 

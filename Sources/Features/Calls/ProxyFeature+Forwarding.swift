@@ -31,7 +31,7 @@ extension ProxyFeature {
     }
 
     private func forward(
-        _ request: ForwardRequest, _ body: RelayBody, _ writer: RelayWriter, by permit: Permit
+        _ request: ForwardRequest, _ body: RelayBody, _ writer: RelayWriter, by permit: CallAuthorization
     ) async throws {
         let link = permit.link
         try check(request, at: link)

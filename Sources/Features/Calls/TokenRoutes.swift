@@ -59,7 +59,7 @@ extension GatewayCalls: AccountTokens {
     }
 
     private func token(
-        by permit: Permit, scope: String?, refreshing: Bool
+        by permit: CallAuthorization, scope: String?, refreshing: Bool
     ) async throws -> LocalResponse {
         let session = permit.link.session
         return try await session.acting(as: permit.principal, loggedInAt: permit.loggedInAt) { principal in

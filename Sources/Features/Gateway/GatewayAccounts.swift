@@ -240,8 +240,8 @@ package final actor GatewayAccounts {
             configuration: gateway, vault: vault, client: host.client, board: host.deviceDescription, hosts: hosts,
             nameCheck: settings.gateway.nameCheck, renewDays: settings.gateway.renewDays,
             flow: settings.callPrincipal,
-            userDemand: LogInOnDemand.demand(by: host.prompts, patience: settings.logInPatience), options: options,
-            whereabouts: location.whereabouts(telephoneNumber: settings.gateway.telephoneNumber),
+            userDemand: LoginOnDemand.demand(by: host.prompts, patience: settings.logInPatience), options: options,
+            geolocation: location.geolocation(telephoneNumber: settings.gateway.telephoneNumber),
             passwordAsker: passwordAsker,
             clock: { [time = host.time] in time.now })
         let link = Link(

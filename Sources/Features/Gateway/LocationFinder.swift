@@ -105,10 +105,10 @@ package actor LocationFinder {
     }
 
     /// What calls may say of the board.
-    package nonisolated func whereabouts(telephoneNumber: String) -> Whereabouts {
-        var whereabouts = Whereabouts(telephoneNumber: telephoneNumber.isEmpty ? nil : telephoneNumber)
-        if source != .off { whereabouts.locate = { isDemanded in await self.locate(isDemanded: isDemanded) } }
-        return whereabouts
+    package nonisolated func geolocation(telephoneNumber: String) -> Geolocation {
+        var geolocation = Geolocation(telephoneNumber: telephoneNumber.isEmpty ? nil : telephoneNumber)
+        if source != .off { geolocation.locate = { isDemanded in await self.locate(isDemanded: isDemanded) } }
+        return geolocation
     }
 
     private func locate(isDemanded: Bool) async -> Location? {

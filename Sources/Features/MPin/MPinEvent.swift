@@ -7,8 +7,8 @@ enum MPinEvent: ReportedEvent {
     /// The back end has given the user an identity, or a new one.
     case didStartRegistration(user: String, MPinUserState)
     case didRegister(user: String)
-    case didLogIn(user: String, by: MPinLoginWay)
-    case didFailToLogIn(user: String, MPinError)
+    case didLogin(user: String, by: MPinLoginWay)
+    case didFailToLogin(user: String, MPinError)
     /// The PIN was wrong too often; the token is gone.
     case didBlock(user: String)
     case didLogOut(user: String)
@@ -40,11 +40,11 @@ enum MPinEvent: ReportedEvent {
                 "mpin.user-did-start-registration", .routine, nil,
                 ["user": .string(user), "state": .string(state.rawValue)])
         case .didRegister(let user): EventReport("mpin.user-did-register", .notable, nil, ["user": .string(user)])
-        case .didLogIn(let user, let way):
+        case .didLogin(let user, let way):
             EventReport(
                 "mpin.user-did-log-in", .notable, nil, ["user": .string(user), "way": .string(way.rawValue)])
         // Not a trouble of the board: the person has got the error.
-        case .didFailToLogIn(let user, let error):
+        case .didFailToLogin(let user, let error):
             EventReport("mpin.user-did-fail-to-log-in", error: error, as: .notable, ["user": .string(user)])
         case .didBlock(let user): EventReport("mpin.user-did-block", .notable, nil, ["user": .string(user)])
         case .didLogOut(let user): EventReport("mpin.user-did-log-out", .routine, nil, ["user": .string(user)])

@@ -125,7 +125,7 @@ extension MPinKind {
         do {
             try await user.account.begin(user.id, login)
         } catch let error as MPinError {
-            host.report(MPinEvent.didFailToLogIn(user: user.id, error), of: user.name)
+            host.report(MPinEvent.didFailToLogin(user: user.id, error), of: user.name)
             throw error
         }
     }
@@ -136,10 +136,10 @@ extension MPinKind {
         do {
             let result = try await user.account.logIn(user.id, pin: pin, login)
             if login.way == .login { loggedIn.withLock { $0[user.name] = (user.id, host.time.now) } }
-            host.report(MPinEvent.didLogIn(user: user.id, by: login.way), of: user.name)
+            host.report(MPinEvent.didLogin(user: user.id, by: login.way), of: user.name)
             return result
         } catch let error as MPinError {
-            host.report(MPinEvent.didFailToLogIn(user: user.id, error), of: user.name)
+            host.report(MPinEvent.didFailToLogin(user: user.id, error), of: user.name)
             if case .blocked = error { host.report(MPinEvent.didBlock(user: user.id), of: user.name) }
             throw error
         }

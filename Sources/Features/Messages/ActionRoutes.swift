@@ -14,7 +14,7 @@ extension ActionsFeature {
                     "actions": .array(of: ActionSettings.answer.schema(), "in the order of the settings")
                 ]))
         ) { _ in
-            let statuses = try await self.broker.activeStation().inboxes?.statuses() ?? []
+            let statuses = try await self.broker.activeBrokerSession().inboxes?.statuses() ?? []
             let actions = self.host.settings.actions.map { action in
                 ActionSettings.answer.json((action, statuses.first { $0.name == action.name }))
             }

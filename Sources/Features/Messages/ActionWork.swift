@@ -25,7 +25,7 @@ package struct ActionWork {
         self.account = account
     }
 
-    /// Runs until the station ends.
+    /// Runs until the broker session ends.
     package func run() async {
         // Before the first look, so that no arrival is missed.
         var arrivals = inboxes.arrivals.subscribe(bound: 64).makeAsyncIterator()
@@ -74,7 +74,7 @@ package struct ActionWork {
                 request.head + content, patience: .seconds(action.timeoutSeconds) + Self.runnersShare)
             : Self.neverEnded.json.bytes
         if Task.isCancelled {
-            // The station ended, and with it the command: that was not the message's fault.
+            // The broker session ended, and with it the command: that was not the message's fault.
             try await inboxes.withdraw(kept.id)
             throw CancellationError()
         }

@@ -20,32 +20,34 @@ package final class BoardBroker: Sendable {
         host.accounts.install(broker: account)
         gateways.added.work = { [host, account] session, gateway, name in
             guard name == account else { return nil }
-            return StationKeeper(session: session, gateway: gateway, account: name, host: host)
+            return BrokerSessionKeeper(session: session, gateway: gateway, account: name, host: host)
         }
         gateways.added.erase = { [host] scope in
-            Station.removeMessages(of: scope, in: host.settings.stateDirectory)
+            BrokerSession.removeMessages(of: scope, in: host.settings.stateDirectory)
         }
     }
 
-    /// The keeper of the account's station, if there is such an account.
-    package var keeper: StationKeeper? { get async { await gateways.table[account]?.link.work as? StationKeeper } }
+    /// The keeper of the account's broker session, if there is such an account.
+    package var keeper: BrokerSessionKeeper? {
+        get async { await gateways.table[account]?.link.work as? BrokerSessionKeeper }
+    }
 
-    /// The station, if it is open.
-    package var station: Station? { get async { await keeper?.station } }
+    /// The broker session, if it is open.
+    package var brokerSession: BrokerSession? { get async { await keeper?.brokerSession } }
 
     /// Telemetry messages that no account could take.
     package var unsentTelemetry: Int { unsent.withLock { $0 } }
 
-    /// The station at the broker.
+    /// The broker session at the broker.
     ///
     /// - Throws: ``AgentError/notEnrolled``, ``AccountError/unknown(_:)``, `GatewayError.notRegistered`,
     ///   `GatewayError.awaitingActivation`, `CancellationError`, or why the outbox of a registered board cannot be
     ///   opened.
-    package func activeStation() async throws -> Station {
+    package func activeBrokerSession() async throws -> BrokerSession {
         let link = try await gateways.account(account).link
-        let keeper = link.work as? StationKeeper
+        let keeper = link.work as? BrokerSessionKeeper
         try await link.settle()
-        if let station = await keeper?.station { return station }
+        if let brokerSession = await keeper?.brokerSession { return brokerSession }
         if let fault = await keeper?.outboxFault { throw fault }
         let status = try await link.session.status()
         throw status.registration == .pending
@@ -53,26 +55,26 @@ package final class BoardBroker: Sendable {
             : .notRegistered
     }
 
-    /// The station of the logged-in user.
+    /// The broker session of the logged-in user.
     ///
-    /// - Throws: the errors of ``activeStation()``; ``MessagingError``: `userConnectionOff`, `userRequired`,
+    /// - Throws: the errors of ``activeBrokerSession()``; ``MessagingError``: `userConnectionOff`, `userRequired`,
     ///   `userUnusable`
-    package func activeUserStation() async throws -> Station {
-        _ = try await activeStation()
+    package func activeUserBrokerSession() async throws -> BrokerSession {
+        _ = try await activeBrokerSession()
         guard host.settings.broker.userConnection else { throw MessagingError.userConnectionOff }
         guard let keeper = await keeper else { throw AgentError.subscriptionEnded }
-        return try await keeper.activeUserStation()
+        return try await keeper.activeUserBrokerSession()
     }
 
-    package func station(of speaker: Speaker) async throws -> Station {
-        speaker == .board ? try await activeStation() : try await activeUserStation()
+    package func brokerSession(of speaker: Speaker) async throws -> BrokerSession {
+        speaker == .board ? try await activeBrokerSession() : try await activeUserBrokerSession()
     }
 
     /// The inboxes of the board.
     ///
-    /// - Throws: what ``activeStation()`` throws; `MessagingError.noSuchInbox` if there are none.
+    /// - Throws: what ``activeBrokerSession()`` throws; `MessagingError.noSuchInbox` if there are none.
     package func activeInboxes(naming name: String) async throws -> InboxStore {
-        guard let inboxes = try await activeStation().inboxes else { throw MessagingError.noSuchInbox(name) }
+        guard let inboxes = try await activeBrokerSession().inboxes else { throw MessagingError.noSuchInbox(name) }
         return inboxes
     }
 
@@ -80,17 +82,17 @@ package final class BoardBroker: Sendable {
     /// counted, and dropped.
     package func publish(_ set: SampleSet) async {
         guard host.settings.telemetry.enabled, !set.readings.isEmpty else { return }
-        guard let station = await station else { return unsent.withLock { $0 += 1 } }
-        await station.offer(set, by: host.settings.telemetry)
+        guard let brokerSession = await brokerSession else { return unsent.withLock { $0 += 1 } }
+        await brokerSession.offer(set, by: host.settings.telemetry)
     }
 
     /// Has the outbox accept readings, as any sensor's.
     ///
     /// - Returns: `false` if nothing takes them now.
     package func publish(_ set: SampleSet, by publisher: UInt32?) async throws -> Bool {
-        guard host.settings.telemetry.enabled, let station = await station else { return false }
-        return try await !station.accept([
-            station.message(set, by: host.settings.telemetry, publisher: publisher)
+        guard host.settings.telemetry.enabled, let brokerSession = await brokerSession else { return false }
+        return try await !brokerSession.accept([
+            brokerSession.message(set, by: host.settings.telemetry, publisher: publisher)
         ]).isEmpty
     }
 }

@@ -80,7 +80,7 @@ extension BrokersFeature {
             let encoder = connection.subscriptions.encoder(for: nil)
             return .stream {
                 try await Deliveries(
-                    subscription: subscription, encoder: encoder, station: connection.subscriptions
+                    subscription: subscription, encoder: encoder, brokerSession: connection.subscriptions
                 ).write(to: $0)
                 // The connection is kept while a program reads.
                 withExtendedLifetime(use) {}

@@ -23,7 +23,7 @@ package struct BrokerSettings: TypedValue {
     /// The most messages that await the broker's acknowledgement at once.
     package var window = 100
     /// The client identifier, user name and password of the board's own connection; names in braces stand for what the
-    /// registration knows (``LogInTemplate``).
+    /// registration knows (``LoginTemplate``).
     package var clientID = "{mag-identifier}::{client}"
     package var userName = "{device}"
     package var password = "{token}"

@@ -23,7 +23,7 @@ extension MessagesFeature {
 
     private func showConnection() async {
         let keeper = await broker.keeper
-        let state = await keeper?.station?.messenger.status().state
+        let state = await keeper?.brokerSession?.messenger.status().state
         host.lights.show(
             ConnectionLight.pattern(isEnrolled: keeper != nil, isConnected: state == .connected), .connection)
     }

@@ -14,7 +14,7 @@ extension MessagesFeature {
                 "Messages that are no longer sent, because the broker ended the connection on each of them",
                 answer: .object(all: ["deadLetters": .array(of: letter, "the oldest first")]))
         ) { _ in
-            let letters = try await self.broker.activeStation().outbox.deadLetters()
+            let letters = try await self.broker.activeBrokerSession().outbox.deadLetters()
             return .json(["deadLetters": .array(letters.map { DeadLetter.answer.json(($0, nil)) })])
         }
         router.on(
@@ -22,7 +22,7 @@ extension MessagesFeature {
             .init("One dead letter, with its payload", path: id, answer: letter)
         ) {
             request in
-            let outbox = try await self.broker.activeStation().outbox
+            let outbox = try await self.broker.activeBrokerSession().outbox
             let id = try request.deadLetterID()
             let payload = try await outbox.payload(ofDeadLetter: id)
             guard let letter = await outbox.deadLetters().first(where: { $0.id == id }) else {
@@ -36,7 +36,7 @@ extension MessagesFeature {
                 "Send it again, as a new message after all that are waiting", path: id, status: 202,
                 answer: .object(all: ["id": .integer("the new number of the message")]))
         ) { request in
-            let new = try await self.broker.activeStation().outbox.retryDeadLetter(try request.deadLetterID())
+            let new = try await self.broker.activeBrokerSession().outbox.retryDeadLetter(try request.deadLetterID())
             return .json(["id": .integer(new)], status: 202)
         }
         router.on(
@@ -44,7 +44,7 @@ extension MessagesFeature {
             .init("Delete it for good", path: id, answer: .object(all: ["removed": .integer("its number")]))
         ) { request in
             let id = try request.deadLetterID()
-            try await self.broker.activeStation().outbox.removeDeadLetter(id)
+            try await self.broker.activeBrokerSession().outbox.removeDeadLetter(id)
             return .json(["removed": .integer(id)])
         }
     }

@@ -25,7 +25,7 @@ package struct InboxFeature: Feature {
     }
 
     package func status() async throws -> [String: JSON] {
-        guard let inboxes = await broker.station?.inboxes else { return [:] }
+        guard let inboxes = await broker.brokerSession?.inboxes else { return [:] }
         do {
             let statuses = try await inboxes.statuses()
             var members: [String: JSON] = statuses.isEmpty ? [:] : ["inboxes": .array(statuses.map(\.json))]

@@ -26,14 +26,14 @@ extension InboxFeature {
                 ]))
         ) { request in
             let body = RequestBody(request)
-            _ = try await self.broker.activeStation()
+            _ = try await self.broker.activeBrokerSession()
             guard let keeper = await self.broker.keeper else { throw AgentError.subscriptionEnded }
-            let (station, inboxes) = try await keeper.stationWithInboxes()
-            let policy = try InboxPolicy(body, at: station)
+            let (brokerSession, inboxes) = try await keeper.stationWithInboxes()
+            let policy = try InboxPolicy(body, at: brokerSession)
             let changed = try await inboxes.add(policy)
             if changed {
                 do {
-                    try await station.messenger.begin(policy)
+                    try await brokerSession.messenger.begin(policy)
                 } catch {
                     // The broker refuses it: such an inbox would stay empty.
                     _ = try await inboxes.remove(policy.name)
@@ -54,7 +54,7 @@ extension InboxFeature {
             let name = request.parameters["name"] ?? ""
             let inboxes = try await self.broker.activeInboxes(naming: name)
             if let (messages, inbox) = try await inboxes.remove(name) {
-                try await self.broker.activeStation().messenger.end(inbox)
+                try await self.broker.activeBrokerSession().messenger.end(inbox)
                 return .json(["removed": .integer(Int64(messages)), "ended": true])
             }
             return .json(["removed": .integer(Int64(try await inboxes.removeAll(of: name))), "ended": false])
@@ -64,7 +64,7 @@ extension InboxFeature {
 
 extension InboxPolicy {
     /// - Throws: ``AgentError/badRequest(member:fault:)``, `MessagingError.invalidFilter`
-    fileprivate init(_ body: RequestBody, at station: Station) throws {
+    fileprivate init(_ body: RequestBody, at brokerSession: BrokerSession) throws {
         let name = try body.string("name")
         guard AccountName(name) != nil else {
             throw AgentError.badRequest(
@@ -73,7 +73,8 @@ extension InboxPolicy {
         let filter = try body.string("filter")
         self.init(
             name: name,
-            filter: try body.bool("raw", default: false) ? TopicFilter(filter) : station.topics.custom(filter: filter),
+            filter: try body.bool("raw", default: false)
+                ? TopicFilter(filter) : brokerSession.topics.custom(filter: filter),
             qos: QoS(requested: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
             limitBytes: Int(try body.integer("limitBytes", in: 65_536...(1 << 32), default: 16 << 20)),
             limitMessages: Int(try body.integer("limitMessages", in: 1...1_000_000, default: 10_000)),

@@ -16,7 +16,7 @@ extension InboxFeature {
                 "The inboxes, and how many messages wait in each",
                 answer: .object(all: ["inboxes": .array(of: .inbox, "including those of actions")]))
         ) { _ in
-            let statuses = try await self.broker.activeStation().inboxes?.statuses() ?? []
+            let statuses = try await self.broker.activeBrokerSession().inboxes?.statuses() ?? []
             return .json(["inboxes": .array(statuses.map(\.json))])
         }
         addInboxManagement(to: &router)
@@ -28,12 +28,12 @@ extension InboxFeature {
                 answer: .object(all: ["messages": .array(of: .keptMessage, "the oldest first")]))
         ) { request in
             let name = request.parameters["name"] ?? ""
-            let station = try await self.broker.activeStation()
-            guard let inboxes = station.inboxes else { throw MessagingError.noSuchInbox(name) }
+            let brokerSession = try await self.broker.activeBrokerSession()
+            guard let inboxes = brokerSession.inboxes else { throw MessagingError.noSuchInbox(name) }
             let messages = try await inboxes.page(
                 of: name, after: try request.integer("after", in: 0...Int64.max, default: 0),
                 limit: Int(try request.integer("limit", in: 1...1000, default: 100)))
-            let encoder = station.subscriptions.encoder(for: station.topics)
+            let encoder = brokerSession.subscriptions.encoder(for: brokerSession.topics)
             return .json([
                 "messages": .array(try messages.map { try JSON(parsing: encoder.bytes(of: $0), limit: .max) })
             ])
@@ -45,12 +45,12 @@ extension InboxFeature {
                 query: after, events: ["message": .keptMessage])
         ) { request in
             let name = request.parameters["name"] ?? ""
-            let station = try await self.broker.activeStation()
-            guard let inboxes = station.inboxes else { throw MessagingError.noSuchInbox(name) }
+            let brokerSession = try await self.broker.activeBrokerSession()
+            guard let inboxes = brokerSession.inboxes else { throw MessagingError.noSuchInbox(name) }
             let begin = try request.integer("after", in: 0...Int64.max, default: 0)
             // An inbox that is not there is refused before the stream begins.
             _ = try await inboxes.page(of: name, after: begin, limit: 1)
-            let encoder = station.subscriptions.encoder(for: station.topics)
+            let encoder = brokerSession.subscriptions.encoder(for: brokerSession.topics)
             return .stream {
                 try await InboxStream(inboxes: inboxes, name: name, encoder: encoder).write(to: $0, begin)
             }

@@ -13,22 +13,22 @@ extension InboxStore {
         ofScope scope: String, owner: String, topics: TopicNamespace, settings: AgentConfiguration,
         clock: WatchedClock
     ) async throws -> InboxStore? {
-        let path = "\(settings.stateDirectory)/\(Station.inboxName(scope))"
+        let path = "\(settings.stateDirectory)/\(BrokerSession.inboxName(scope))"
         guard !settings.allInboxes.isEmpty || access(path, F_OK) == 0 else { return nil }
         return try await open(
             at: path, owner: owner, policies: try settings.allInboxes.map { try $0.policy(topics) }, clock: clock)
     }
 }
 
-/// What goes on at the inboxes while the station is open.
-extension StationKeeper {
-    package func workInboxes(_ inboxes: InboxStore, at station: Station) async {
+/// What goes on at the inboxes while the broker session is open.
+extension BrokerSessionKeeper {
+    package func workInboxes(_ inboxes: InboxStore, at brokerSession: BrokerSession) async {
         let events = inboxes.events.subscribe()
         for event in await inboxes.newsOfOpening { self.report(event) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await event in events { self.report(event) } }
             for action in host.settings.actions {
-                group.addTask { await ActionWork(action, inboxes, station.topics, self.host, self.account).run() }
+                group.addTask { await ActionWork(action, inboxes, brokerSession.topics, self.host, self.account).run() }
             }
             // The first that ends does so because the inboxes are closed, or this is canceled.
             await group.next()
@@ -36,24 +36,24 @@ extension StationKeeper {
         }
     }
 
-    /// The station with its inboxes, which are made if there are none yet.
+    /// The broker session with its inboxes, which are made if there are none yet.
     ///
-    /// - Throws: `MessagingError.inboxUnusable`; ``AgentError/subscriptionEnded`` if the station ends meanwhile.
-    package func stationWithInboxes() async throws -> (station: Station, inboxes: InboxStore) {
-        guard let station else { throw AgentError.subscriptionEnded }
-        if let inboxes = station.inboxes { return (station, inboxes) }
-        let path = "\(host.settings.stateDirectory)/\(Station.inboxName(gateway.identity.scope))"
+    /// - Throws: `MessagingError.inboxUnusable`; ``AgentError/subscriptionEnded`` if the broker session ends meanwhile.
+    package func stationWithInboxes() async throws -> (brokerSession: BrokerSession, inboxes: InboxStore) {
+        guard let brokerSession else { throw AgentError.subscriptionEnded }
+        if let inboxes = brokerSession.inboxes { return (brokerSession, inboxes) }
+        let path = "\(host.settings.stateDirectory)/\(BrokerSession.inboxName(gateway.identity.scope))"
         let inboxes = try await InboxStore.open(
-            at: path, owner: station.topics.deviceID, policies: [],
+            at: path, owner: brokerSession.topics.deviceID, policies: [],
             clock: host.time.watchedClock)
-        guard let now = self.station, now.messenger === station.messenger, now.inboxes == nil else {
-            // Another caller was quicker, or the station has ended.
+        guard let now = self.brokerSession, now.messenger === brokerSession.messenger, now.inboxes == nil else {
+            // Another caller was quicker, or the broker session has ended.
             await inboxes.close()
             return try await stationWithInboxes()
         }
-        self.station?.inboxes = inboxes
-        await station.messenger.attach(inboxes)
-        Task { await workInboxes(inboxes, at: station) }
-        return (station, inboxes)
+        self.brokerSession?.inboxes = inboxes
+        await brokerSession.messenger.attach(inboxes)
+        Task { await workInboxes(inboxes, at: brokerSession) }
+        return (brokerSession, inboxes)
     }
 }

@@ -46,12 +46,12 @@ extension MessagesFeature {
                 ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
             let body = RequestBody(request)
-            let station = try await self.broker.station(of: speaker)
+            let brokerSession = try await self.broker.brokerSession(of: speaker)
             let topic = try body.string("topic")
             return .json(
-                try await station.accept(
+                try await brokerSession.accept(
                     OutgoingMessage(
-                        topic: try body.bool("raw", default: false) ? Topic(topic) : station.topics.custom(topic),
+                        topic: try body.bool("raw", default: false) ? Topic(topic) : brokerSession.topics.custom(topic),
                         payload: try body.payload("payload"),
                         qos: QoS(requested: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
                         retain: try body.bool("retain", default: false), publisher: request.publisher),
@@ -69,20 +69,20 @@ extension MessagesFeature {
                 text: "at most \(MessageLines.limit) lines", status: 202,
                 answer: Self.acceptedLines.schema())
         ) { request in
-            let station = try await self.broker.station(of: speaker)
+            let brokerSession = try await self.broker.brokerSession(of: speaker)
             guard let name = request.query["topic"] else {
                 throw AgentError.badRequest(member: "topic", fault: "is missing")
             }
             let topic =
                 try request.choice("raw", of: MessageLines.flags, default: false)
-                ? Topic(name) : station.topics.custom(name)
+                ? Topic(name) : brokerSession.topics.custom(name)
             let qos = try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce)
             let retain = try request.choice("retain", of: MessageLines.flags, default: false)
             let messages = try MessageLines.split(request.body).map {
                 OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, publisher: request.publisher)
             }
-            try station.checkReserved(topic, for: request)
-            return .json(Self.acceptedLines.json(try await station.accept(messages)), status: 202)
+            try brokerSession.checkReserved(topic, for: request)
+            return .json(Self.acceptedLines.json(try await brokerSession.accept(messages)), status: 202)
         }
         router.on(
             "GET", "\(speaker.path)/messages", needs: speaker.needs(.read),
@@ -98,22 +98,23 @@ extension MessagesFeature {
                 ],
                 events: Schema.messageEvents, hasFrames: true)
         ) { request in
-            let station = try await self.broker.station(of: speaker)
+            let brokerSession = try await self.broker.brokerSession(of: speaker)
             // A subscriber to everything wants messages from others, not those that the agent itself publishes below
             // the same topics.
-            let own = request.query["filter"] == nil ? station.ownTopics : []
+            let own = request.query["filter"] == nil ? brokerSession.ownTopics : []
             let filter = request.query["filter"] ?? "#"
             // The connection may have begun with this request.
-            if speaker == .user { await station.messenger.settle() }
-            let subscription = try await station.messenger.subscribe(
+            if speaker == .user { await brokerSession.messenger.settle() }
+            let subscription = try await brokerSession.messenger.subscribe(
                 try request.choice("raw", of: MessageLines.flags, default: false)
-                    ? TopicFilter(filter) : station.filter(filter),
+                    ? TopicFilter(filter) : brokerSession.filter(filter),
                 qos: try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce))
-            try station.subscriptions.add(subscription)
-            let encoder = station.subscriptions.encoder(for: station.topics)
+            try brokerSession.subscriptions.add(subscription)
+            let encoder = brokerSession.subscriptions.encoder(for: brokerSession.topics)
             return .stream {
                 try await Deliveries(
-                    subscription: subscription, leavingOut: own, encoder: encoder, station: station.subscriptions
+                    subscription: subscription, leavingOut: own, encoder: encoder,
+                    brokerSession: brokerSession.subscriptions
                 ).write(to: $0)
             }
         }
@@ -126,7 +127,7 @@ extension MessagesFeature {
     ]
 }
 
-extension Station {
+extension BrokerSession {
     /// - Throws: ``AgentError/topicReserved(_:)`` if a caller other than an owner would speak for the agent, by any
     ///   route or spelling: the final topic counts.
     package func checkReserved(_ topic: Topic, for request: LocalRequest) throws {

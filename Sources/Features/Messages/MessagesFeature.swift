@@ -34,9 +34,9 @@ package struct MessagesFeature: Feature {
             table.string("status_topic", &configuration.broker.statusTopic, .topic)
             table.string("topic_version", &configuration.broker.topicVersion, .topicLevel)
             table.integer("window", &configuration.broker.window, in: 1...1000)
-            table.string("client_id", &configuration.broker.clientID, .logInTemplate(LogInTemplate.names))
-            table.string("user_name", &configuration.broker.userName, .logInTemplate(LogInTemplate.names))
-            table.string("password", &configuration.broker.password, .logInTemplate(LogInTemplate.namesOfPassword))
+            table.string("client_id", &configuration.broker.clientID, .logInTemplate(LoginTemplate.names))
+            table.string("user_name", &configuration.broker.userName, .logInTemplate(LoginTemplate.names))
+            table.string("password", &configuration.broker.password, .logInTemplate(LoginTemplate.namesOfPassword))
             table.flag("user_connection", &configuration.broker.userConnection)
             table.flag("error_reports", &configuration.broker.reportsErrors)
         }
@@ -71,7 +71,7 @@ package struct MessagesFeature: Feature {
         guard let keeper = await broker.keeper else { return }
         state.found[BrokerCheck.stopped] = .bool(keeper.session.isStopped)
         state.messages.outboxFault = await keeper.outboxFault
-        guard let status = await keeper.station?.messenger.status() else { return }
+        guard let status = await keeper.brokerSession?.messenger.status() else { return }
         state.messages.broker = .init(
             address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError,
             reports: status.reports, lastReport: status.lastReport, inboxFault: status.inboxFault,
@@ -88,12 +88,12 @@ package struct MessagesFeature: Feature {
 
     package func status() async throws -> [String: JSON] {
         guard let keeper = await broker.keeper else { return [:] }
-        if let messenger = await keeper.station?.messenger.status() {
+        if let messenger = await keeper.brokerSession?.messenger.status() {
             let flush = host.settings.outbox.flushSeconds
             var report = [
                 "broker": messenger.json, "outbox": OutboxStatus.answer.json((messenger.outbox, flush, host.time.now)),
             ]
-            report["userBroker"] = await keeper.userStation?.messenger.status().json
+            report["userBroker"] = await keeper.userBrokerSession?.messenger.status().json
             return report
         }
         guard let fault = await keeper.outboxFault else { return [:] }

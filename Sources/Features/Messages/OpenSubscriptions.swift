@@ -4,7 +4,7 @@ import LocalAPI
 import Messaging
 import Synchronization
 
-/// The subscriptions of local programs at one station, so that they end with it.
+/// The subscriptions of local programs at one broker session, so that they end with it.
 package final class OpenSubscriptions: Sendable {
     private struct Entry {
         package weak var subscription: Subscription?
@@ -18,12 +18,12 @@ package final class OpenSubscriptions: Sendable {
         var ending: any Error
     }
     private let state: Mutex<State>
-    /// Why they end, or will end with the station.
+    /// Why they end, or will end with the broker session.
     package var ending: any Error { state.withLock { $0.ending } }
 
     package init(endingWith ending: any Error = AgentError.subscriptionEnded) { state = Mutex(State(ending: ending)) }
 
-    /// - Throws: ``ending`` if the station has ended in the meantime.
+    /// - Throws: ``ending`` if the broker session has ended in the meantime.
     package func add(_ subscription: Subscription) throws {
         let late = state.withLock { state in
             // Subscriptions whose readers are gone.
@@ -67,8 +67,8 @@ package struct Deliveries {
     /// Messages on these topics are left out.
     package var leavingOut: Set<String> = []
     package let encoder: MessageEncoder
-    /// Of the station, which knows why it ends.
-    package var station = OpenSubscriptions()
+    /// Of the broker session, which knows why it ends.
+    package var brokerSession = OpenSubscriptions()
 
     /// Writes waiting messages at once, until the reader is gone.
     ///
@@ -92,7 +92,7 @@ package struct Deliveries {
         }
         // The task of a reader that left is canceled, which ends the subscription too.
         guard !Task.isCancelled else { return }
-        throw station.ending
+        throw brokerSession.ending
     }
 
     private func bytes(of messages: ArraySlice<IncomingMessage>, lost: Int = 0, in form: StreamForm) -> [UInt8] {

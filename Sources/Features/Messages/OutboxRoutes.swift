@@ -12,7 +12,7 @@ extension MessagesFeature {
                 "Answers once no message is waiting for the broker",
                 answer: .object(all: ["delivered": .integer("messages so far")]))
         ) { _ in
-            let outbox = try await self.broker.activeStation().outbox
+            let outbox = try await self.broker.activeBrokerSession().outbox
             // Before the depth is read: the last message may go at any time.
             let emptied = outbox.emptied.subscribe(bound: 1)
             if await outbox.status().depth > 0 { for await _ in emptied { break } }

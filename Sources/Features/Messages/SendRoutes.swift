@@ -18,7 +18,8 @@ extension MessagesFeature {
             ) { request in
                 let body = RequestBody(request)
                 return .json(
-                    try await self.send(body, for: request, at: try await self.broker.station(of: speaker)), status: 202
+                    try await self.send(body, for: request, at: try await self.broker.brokerSession(of: speaker)),
+                    status: 202
                 )
             }
         }
@@ -49,11 +50,13 @@ extension MessagesFeature {
 
     private static let memberLimit = 100
 
-    private func send(_ body: RequestBody, for request: LocalRequest, at station: Station) async throws -> JSON {
+    private func send(_ body: RequestBody, for request: LocalRequest, at brokerSession: BrokerSession) async throws
+        -> JSON
+    {
         let receiver = try await self.receiver(in: body)
-        let topics = try station.topics.topics(of: receiver, try body.optionalString("topic"))
-        for topic in topics { try station.checkReserved(topic, for: request) }
-        let sender = try await self.sender(in: body, at: station)
+        let topics = try brokerSession.topics.topics(of: receiver, try body.optionalString("topic"))
+        for topic in topics { try brokerSession.checkReserved(topic, for: request) }
+        let sender = try await self.sender(in: body, at: brokerSession)
         let envelope = Envelope(
             from: sender.id, sender.type, displayName: sender.name, sentAt: host.time.now,
             contentType: try ContentType.checked(try body.optionalString("contentType") ?? "text/plain"),
@@ -66,12 +69,14 @@ extension MessagesFeature {
         }
         let numbers: [Int64]
         do {
-            numbers = try await station.outbox.accept(messages)
+            numbers = try await brokerSession.outbox.accept(messages)
         } catch {
-            for topic in topics { report(.notSent(MessageSummary(envelope, topic: topic.name), error), at: station) }
-            throw station.refusal(error)
+            for topic in topics {
+                report(.notSent(MessageSummary(envelope, topic: topic.name), error), at: brokerSession)
+            }
+            throw brokerSession.refusal(error)
         }
-        for topic in topics { report(.sent(MessageSummary(envelope, topic: topic.name)), at: station) }
+        for topic in topics { report(.sent(MessageSummary(envelope, topic: topic.name)), at: brokerSession) }
         var answer: [String: JSON] = [:]
         answer["id"] = numbers.first.map { .integer($0) }
         answer["topic"] = topics.first.map { .string($0.name) }
@@ -79,8 +84,8 @@ extension MessagesFeature {
         return .object(answer)
     }
 
-    private func report(_ event: MessageEvent, at station: Station) {
-        host.report(event, of: broker.account, over: station.user == nil ? .board : .user)
+    private func report(_ event: MessageEvent, at brokerSession: BrokerSession) {
+        host.report(event, of: broker.account, over: brokerSession.user == nil ? .board : .user)
     }
 
     // MARK: Receiver
@@ -115,25 +120,25 @@ extension MessagesFeature {
 
     /// Whom the envelope names; it is not verified on the way.
     private func sender(
-        in body: RequestBody, at station: Station
+        in body: RequestBody, at brokerSession: BrokerSession
     ) async throws -> (id: String, type: Envelope.SenderType, name: String) {
-        let name = try body.optionalString("sender") ?? (station.user == nil ? "device" : "user")
+        let name = try body.optionalString("sender") ?? (brokerSession.user == nil ? "device" : "user")
         let group = try body.optionalString("senderGroup")
         guard (name == SenderChoice.group.rawValue) == (group != nil) else {
             throw AgentError.badRequest(
                 member: "senderGroup", fault: "is required with the sender group, and not allowed otherwise")
         }
         switch SenderChoice(rawValue: name) {
-        case .device: return (station.topics.deviceID, .device, host.deviceName)
+        case .device: return (brokerSession.topics.deviceID, .device, host.deviceName)
         case .user:
-            guard let user = station.topics.userID else {
+            guard let user = brokerSession.topics.userID else {
                 throw AgentError.badRequest(
                     member: "sender", fault: "cannot be user except at the user's own connection")
             }
             return (user, .user, user)
         case .group:
             let group = group ?? ""
-            _ = try station.topics.topics(of: .group(group, members: []))
+            _ = try brokerSession.topics.topics(of: .group(group, members: []))
             return (group, .group, group)
         case .application:
             let client = try await gateways.account(broker.account).gateway.masterClientID

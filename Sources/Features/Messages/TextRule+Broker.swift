@@ -24,7 +24,7 @@ extension TextRule {
 
     /// A part of the broker's login, with these names in braces.
     package static func logInTemplate(_ names: Set<String>) -> TextRule {
-        TextRule { LogInTemplate.fault(of: $0, knowing: names) }
+        TextRule { LoginTemplate.fault(of: $0, knowing: names) }
     }
 
     private static func isHost(_ text: String) -> Bool {

@@ -57,8 +57,8 @@ extension MetricsFeature {
     }
 
     private func addMessages(to page: inout MetricsPage, at now: Date) async {
-        let (station, user) = (await broker.station, await broker.keeper?.userStation)
-        let own = await station?.messenger.status()
+        let (brokerSession, user) = (await broker.brokerSession, await broker.keeper?.userBrokerSession)
+        let own = await brokerSession?.messenger.status()
         var connections: [MetricsPage.Connection] = []
         if let own { connections.append(.init(kind: .board, name: broker.account.text, status: own)) }
         if let user {
@@ -70,6 +70,6 @@ extension MetricsFeature {
         }
         page.add(connections)
         if let own { page.add(own.outbox, limit: host.settings.outbox.limitBytes, at: now) }
-        if let inboxes = try? await station?.inboxes?.statuses() { page.add(inboxes, at: now) }
+        if let inboxes = try? await brokerSession?.inboxes?.statuses() { page.add(inboxes, at: now) }
     }
 }

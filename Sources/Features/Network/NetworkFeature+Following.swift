@@ -35,7 +35,7 @@ extension NetworkFeature {
         var messengers: [Messenger?] = []
         for broker in brokers.all { messengers.append(await broker.connection?.messenger) }
         if let keeper = await broker.keeper {
-            messengers += [await keeper.station?.messenger, await keeper.userStation?.messenger]
+            messengers += [await keeper.brokerSession?.messenger, await keeper.userBrokerSession?.messenger]
         }
         for messenger in messengers {
             await messenger?.adapt(hasReturned: hasReturned) { [network = host.network] in network.monitor.carries($0) }
@@ -63,7 +63,9 @@ extension NetworkFeature {
             signs.lastSilence = failure.at
         }
         // A broker elsewhere says nothing of the gateway. Nor does one that is down: calls may work.
-        if let messenger = await (link.work as? StationKeeper)?.station?.messenger, messenger.address.host == gateway {
+        if let messenger = await (link.work as? BrokerSessionKeeper)?.brokerSession?.messenger,
+            messenger.address.host == gateway
+        {
             signs.isConnected = await messenger.status().state == .connected
             signs.connectedBy = await messenger.localAddress.flatMap(host.network.monitor.way)
         }

@@ -17,7 +17,7 @@ final class OAuthKind: AccountKind {
         self.host = host
         servers = OAuthAccounts(vault: host.vault, client: host.client) { [time = host.time] in
             time.now
-        } onLogInNeeded: { [weak host] name, error in
+        } onLoginNeeded: { [weak host] name, error in
             guard let name = AccountName(name) else { return }
             host?.report(OAuthEvent.logInNeeded(error), of: name)
         }

@@ -11,7 +11,7 @@ import Proximity
 /// People who log in at accounts at gateways.
 struct GatewayUsers: AccountUsers {
     let gateways: GatewayAccounts
-    let browserLogIns: BrowserLogIns
+    let browserLogins: BrowserLogins
 
     private var host: Host { gateways.host }
 
@@ -76,14 +76,14 @@ struct GatewayUsers: AccountUsers {
 extension GatewayUsers: AccountBrowsers {
     func begin(_ body: RequestBody, at name: AccountName) async throws -> JSON {
         try Self.refuse(try body.optionalString("scope"))
-        var choice = BrowserLogIns.Choice(
+        var choice = BrowserLogins.Choice(
             provider: try body.optionalString("provider"), isPage: try body.bool("page", default: false),
             isList: try body.bool("list", default: false), loopbackPort: try body.loopbackPort())
         if choice.isPage {
             guard host.settings[UserSettings.self].page else { throw AgentError.pageNotEnabled }
             choice.provider = nil
         }
-        let begun = try await browserLogIns.begin(choice, at: try await session(name))
+        let begun = try await browserLogins.begin(choice, at: try await session(name))
         guard try body.bool("picture", default: false), let url = begun["url"]?.string else { return begun }
         return .object(begun.object?.merging(["picture": try QRCode(url).json(of: url)]) { own, _ in own } ?? [:])
     }
@@ -91,22 +91,22 @@ extension GatewayUsers: AccountBrowsers {
     func end(_ id: String, _ body: RequestBody, at name: AccountName) async throws -> JSON {
         let session = try await session(name)
         guard try body.bool("poll", default: false) else {
-            let completion: BrowserLogIns.Completion =
+            let completion: BrowserLogins.Completion =
                 if let code = try body.optionalString("code") { .code(code, state: try body.string("state")) } else {
                     .answer(try body.string("answer"))
                 }
-            return try await browserLogIns.end(id, by: completion, at: session).json(at: host.time.now)
+            return try await browserLogins.end(id, by: completion, at: session).json(at: host.time.now)
         }
-        guard let code = try await browserLogIns.poll(id, at: session) else { return ["loggedIn": false] }
+        guard let code = try await browserLogins.poll(id, at: session) else { return ["loggedIn": false] }
         let (value, state) = (code.value.exposedText(), code.state.exposedText())
         if try body.bool("hand", default: false) {
             return ["loggedIn": false, "code": .string(value), "state": .string(state)]
         }
-        return try await browserLogIns.end(id, by: .code(value, state: state), at: session)
+        return try await browserLogins.end(id, by: .code(value, state: state), at: session)
             .json(at: host.time.now)
     }
 
     func cancel(_ id: String, at name: AccountName) async throws {
-        try await browserLogIns.cancel(id, at: try await session(name))
+        try await browserLogins.cancel(id, at: try await session(name))
     }
 }

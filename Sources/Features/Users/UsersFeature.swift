@@ -17,7 +17,7 @@ package struct UsersFeature: Feature {
         self.host = host
         gateways = host.feature(GatewayFeature.self).gateways
         nearby = host.feature(NearbyFeature.self).nearby
-        let users = GatewayUsers(gateways: gateways, browserLogIns: BrowserLogIns())
+        let users = GatewayUsers(gateways: gateways, browserLogins: BrowserLogins())
         gateways.added.users = users
         gateways.added.browsers = users
     }
@@ -38,8 +38,8 @@ package struct UsersFeature: Feature {
     package func addRoutes(to router: inout Router) {
         router.addOfAccounts(defaultOnly: ["/v1/login/nearby"]) {
             addUserRoutes(to: &$0)
-            addLogInRoutes(to: &$0)
-            addBrowserLogInRoutes(to: &$0)
+            addLoginRoutes(to: &$0)
+            addBrowserLoginRoutes(to: &$0)
         }
     }
 

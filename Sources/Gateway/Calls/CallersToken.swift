@@ -59,7 +59,7 @@ extension GatewaySession {
             try await operations.recover(.dropAccessToken, of: principal, since: store.state().revision)
         }
         let held = try await operations.ready(for: need).holdings
-        if principal == .user, let date, held.user?.isLogIn(of: date) != true { throw GatewayError.userRequired }
+        if principal == .user, let date, held.user?.isLogin(of: date) != true { throw GatewayError.userRequired }
         guard let token = held[principal].access else {
             throw principal == .user ? GatewayError.userRequired : .noGrantApplies
         }

@@ -8,10 +8,10 @@ import OAuth
 struct Calls: Sendable {
     let operations: Operations
     let factors: MultiFactor
-    let whereabouts: Whereabouts
+    let geolocation: Geolocation
 
     private var store: HoldingsStore { operations.parts.store }
-    private var exchange: Exchange { operations.parts.exchange }
+    private var exchange: GatewayExchange { operations.parts.exchange }
 
     /// - Parameters:
     ///   - need: the principal of the call, and the scopes that it needs.
@@ -87,7 +87,7 @@ struct Calls: Sendable {
     func user(loggedInAt date: Date?) async throws -> HeldUser {
         let held = try await store.holdings()
         try held.requireUnlocked()
-        guard let user = held.user, date.map(user.isLogIn) ?? true else {
+        guard let user = held.user, date.map(user.isLogin) ?? true else {
             throw GatewayError.userRequired
         }
         return user
@@ -99,7 +99,7 @@ struct Calls: Sendable {
         if let logIn { try await user(loggedInAt: logIn) }
         let state = try await operations.prepare(for: need)
         let credentials = try Credentials(state.holdings, need.principal, logIn)
-        let answer = try await sayingWhere(sending.request) { request in
+        let answer = try await attachingGeolocation(sending.request) { request in
             var sending = sending
             sending.request = request
             try sending.signing?.sign(
@@ -148,7 +148,7 @@ private struct Credentials: RequestFilter, ChallengeFilter {
     /// - Parameter logIn: when the calling user logged in: another user may have logged in meanwhile.
     /// - Throws: ``GatewayError/userRequired``, ``GatewayError/noGrantApplies``
     init(_ held: Holdings, _ principal: Principal, _ logIn: Date?) throws(GatewayError) {
-        if let logIn, held.user?.isLogIn(of: logIn) != true { throw .userRequired }
+        if let logIn, held.user?.isLogin(of: logIn) != true { throw .userRequired }
         guard let token = held[principal].access else { throw principal == .user ? .userRequired : .noGrantApplies }
         bearer = "Bearer " + token.value.exposedText()
         magIdentifier = held.device?.magIdentifier

@@ -233,7 +233,7 @@ extension GatewayError: Explained {
             Explanation(
                 "gateway.authorization-state-mismatch", .invalidAnswer,
                 "the authorization code belongs to another login (state)", remedy: "start the login again",
-                gateway: .local(131_001), browserAnswer: .ofAnotherLogIn)
+                gateway: .local(131_001), browserAnswer: .ofAnotherLogin)
         case .providerURLInvalid(let reason):
             Explanation(
                 "gateway.provider-url-invalid", .invalidInput, "cannot authorize this: \(reason)",

@@ -13,7 +13,7 @@ struct HeldUser: Sendable, Equatable {
     var profile: UserProfile?
 
     /// Whether this login happened at that time. Storing a date loses its last bits.
-    func isLogIn(of date: Date) -> Bool { abs(loggedInAt.timeIntervalSince(date)) < 0.001 }
+    func isLogin(of date: Date) -> Bool { abs(loggedInAt.timeIntervalSince(date)) < 0.001 }
 
     /// Whether a name is at most ``nameLimit`` bytes long, and safe to print in a log.
     static func isName(_ text: String) -> Bool {

@@ -17,9 +17,9 @@ struct Need: Sendable, Hashable {
     /// Scopes needed beyond the configured ones, separated by spaces.
     var scope: String?
     /// Whether a person logs in: then existing tokens do not count, and a board that waits for a person stops waiting.
-    var isLogIn = false
+    var isLogin = false
 
-    static let logIn = Need(principal: .user, isLogIn: true)
+    static let logIn = Need(principal: .user, isLogin: true)
 }
 
 /// The steps that prepare a protected call, in their order (MAG 0.2).
@@ -79,7 +79,7 @@ extension Holdings {
         let steps = ChainStep.allCases
         let start = last.flatMap(steps.firstIndex).map { $0 + 1 } ?? 0
         guard let step = steps[start...].first(where: { !has($0, for: need, at: now, renewal) }) else { return .ready }
-        if let rest, !need.isLogIn { return .rest(rest) }
+        if let rest, !need.isLogin { return .rest(rest) }
         return .take(step)
     }
 
@@ -88,7 +88,7 @@ extension Holdings {
         case .clientCredentials: client.map { !$0.authentication.isExpired(at: now.date) } ?? false
         case .registration: device != nil
         case .certificate: !isRenewalDue(at: now, renewal)
-        case .accessToken: !need.isLogIn && hasToken(for: need, at: now)
+        case .accessToken: !need.isLogin && hasToken(for: need, at: now)
         }
     }
 

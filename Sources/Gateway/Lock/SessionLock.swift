@@ -19,7 +19,7 @@ struct SessionLock: Sendable, Equatable {
     var leftOver: SecretBytes?
 
     /// Whether it is of the login at that time. Storing a date loses its last bits.
-    func isLogIn(of date: Date) -> Bool { abs(loggedInAt.timeIntervalSince(date)) < 0.001 }
+    func isLogin(of date: Date) -> Bool { abs(loggedInAt.timeIntervalSince(date)) < 0.001 }
 
     var status: SessionLockStatus {
         SessionLockStatus(

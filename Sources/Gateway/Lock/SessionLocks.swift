@@ -153,8 +153,8 @@ extension Holdings {
     func lock(loggedInAt date: Date?) throws -> SessionLock? {
         guard let date else { return lock }
         if let lock {
-            guard lock.isLogIn(of: date) else { throw SessionLockError.locked(userName: lock.userName) }
-        } else if user?.isLogIn(of: date) != true {
+            guard lock.isLogin(of: date) else { throw SessionLockError.locked(userName: lock.userName) }
+        } else if user?.isLogin(of: date) != true {
             throw GatewayError.userRequired
         }
         return lock

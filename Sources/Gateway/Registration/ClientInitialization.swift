@@ -7,7 +7,7 @@ import OAuth
 /// Client initialization, endpoint E2 (MAG 3).
 struct ClientInitialization: Sendable {
     let store: HoldingsStore
-    let exchange: Exchange
+    let exchange: GatewayExchange
     let keys: DeviceKeys
 
     /// Initializes the client unless it has valid credentials.

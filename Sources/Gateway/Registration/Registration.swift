@@ -8,7 +8,7 @@ import Vault
 /// Registration (endpoints E4 and E5) and removal (E7); MAG 4.
 struct Registration: Sendable {
     let store: HoldingsStore
-    let exchange: Exchange
+    let exchange: GatewayExchange
     let keys: DeviceKeys
     let idTokens: IDTokens
     let board: DeviceDescription

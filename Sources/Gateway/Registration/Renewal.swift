@@ -39,12 +39,12 @@ final class Renewal: Sendable {
     }
 
     private let store: HoldingsStore
-    private let exchange: Exchange
+    private let exchange: GatewayExchange
     /// How long before its expiry the certificate is renewed, in seconds.
     private let window: TimeInterval
     private let failures = Mutex(Failures())
 
-    init(store: HoldingsStore, exchange: Exchange, window: TimeInterval) {
+    init(store: HoldingsStore, exchange: GatewayExchange, window: TimeInterval) {
         self.store = store
         self.exchange = exchange
         self.window = window

@@ -3,7 +3,7 @@ import HTTPClient
 /// The parts of a session, which share one store; each does its work inside operations.
 struct GatewayParts: Sendable {
     let store: HoldingsStore
-    let exchange: Exchange
+    let exchange: GatewayExchange
     let initialization: ClientInitialization
     let idTokens: IDTokens
     let registration: Registration
@@ -13,7 +13,7 @@ struct GatewayParts: Sendable {
     let preparation: Preparation
     let locks: SessionLocks
 
-    init(store: HoldingsStore, exchange: Exchange, board: DeviceDescription, renewalWindow: Double) {
+    init(store: HoldingsStore, exchange: GatewayExchange, board: DeviceDescription, renewalWindow: Double) {
         self.store = store
         self.exchange = exchange
         let keys = DeviceKeys(store: store)

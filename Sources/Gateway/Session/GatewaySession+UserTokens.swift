@@ -11,7 +11,7 @@ extension GatewaySession {
         try await calls.user(loggedInAt: date)
         let held = try await operations.ready(for: need).holdings
         try held.requireUnlocked()
-        guard let user = held.user, user.isLogIn(of: date), let token = user.tokens.access else {
+        guard let user = held.user, user.isLogin(of: date), let token = user.tokens.access else {
             throw GatewayError.userRequired
         }
         return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())

@@ -55,7 +55,7 @@ extension GatewaySession {
         try await logIn(by: .assertion(assertion))
     }
 
-    private func logIn(by logIn: LogIn) async throws -> UserStatus {
+    private func logIn(by logIn: Login) async throws -> UserStatus {
         try await requireUnlocked()
         events.send(.userWillAuthenticate(grant: logIn.name))
         do {

@@ -28,7 +28,7 @@ public final class GatewaySession: Sendable {
     let userDemand: UserDemand?
 
     var store: HoldingsStore { operations.parts.store }
-    var exchange: Exchange { operations.parts.exchange }
+    var exchange: GatewayExchange { operations.parts.exchange }
 
     /// - Parameters:
     ///   - hosts: hosts other than the gateway that may be called (MAG 1.3).
@@ -37,7 +37,7 @@ public final class GatewaySession: Sendable {
     ///   - flow: whose token a call uses that does not say whose (MAG 6.2).
     ///   - userDemand: asks for a login when a call needs a user; `nil` if such a call fails.
     ///   - options: what else the settings and people want of it.
-    ///   - whereabouts: what calls may say of where the board is.
+    ///   - geolocation: what calls may say of where the board is.
     ///   - passwordAsker: asks for one-time passwords that called APIs demand; `nil` if no user is asked.
     ///   - handlers: answer what else called APIs demand (MAG 6.6).
     ///   - clock: the best known time.
@@ -46,7 +46,7 @@ public final class GatewaySession: Sendable {
         configuration: GatewayConfiguration, vault: Vault, client: HTTPClient, board: DeviceDescription,
         hosts: HostList = HostList(), nameCheck: ServerTrust.NameCheck = .strict, renewDays: Int = 30,
         flow: Principal = .board, userDemand: UserDemand? = nil, options: SessionOptions = SessionOptions(),
-        whereabouts: Whereabouts = Whereabouts(), passwordAsker: (any OneTimePasswordAsker)? = nil,
+        geolocation: Geolocation = Geolocation(), passwordAsker: (any OneTimePasswordAsker)? = nil,
         handlers: [any MultiFactorHandler] = [],
         clock: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
@@ -56,13 +56,13 @@ public final class GatewaySession: Sendable {
         operations = Operations(
             GatewayParts(
                 store: store,
-                exchange: Exchange(
+                exchange: GatewayExchange(
                     store: store, client: client, hosts: hosts, nameCheck: nameCheck, options: options),
                 board: board, renewalWindow: TimeInterval(renewDays) * 86_400))
         let passwords = OneTimePasswords(
             asker: passwordAsker, path: configuration.path(of: .oneTimePassword), clocks: store.clocks)
         calls = Calls(
-            operations: operations, factors: MultiFactor(handlers: [passwords] + handlers), whereabouts: whereabouts)
+            operations: operations, factors: MultiFactor(handlers: [passwords] + handlers), geolocation: geolocation)
         (self.flow, self.userDemand) = (flow, userDemand)
         authorizations = Authorizations(operations: operations, calls: calls)
     }

@@ -21,7 +21,7 @@ struct GatewayGrants {
     }
 
     /// The grant for a person who logs in on a registered device.
-    func of(_ logIn: LogIn) -> any Grant {
+    func of(_ logIn: Login) -> any Grant {
         switch logIn {
         case .password(let credentials):
             PasswordGrant(userName: credentials.name, password: credentials.password, scope: credentialScope)

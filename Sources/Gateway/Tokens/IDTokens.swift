@@ -7,10 +7,10 @@ import Synchronization
 /// Validates id_tokens, with the gateway's published keys if needed (MAG 5.5).
 final class IDTokens: Sendable {
     private let store: HoldingsStore
-    private let exchange: Exchange
+    private let exchange: GatewayExchange
     private let published = Mutex<KeySet?>(nil)
 
-    init(store: HoldingsStore, exchange: Exchange) {
+    init(store: HoldingsStore, exchange: GatewayExchange) {
         self.store = store
         self.exchange = exchange
     }

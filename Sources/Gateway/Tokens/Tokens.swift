@@ -7,7 +7,7 @@ import OAuth
 /// Obtains and revokes the tokens of the board and of its user: the token endpoint E8 and revocation E9 (MAG 5).
 struct Tokens: Sendable {
     let store: HoldingsStore
-    let exchange: Exchange
+    let exchange: GatewayExchange
     let idTokens: IDTokens
 
     /// Obtains an access token by the first grant that is not refused (MAG 5.3).

@@ -70,7 +70,7 @@ final class Authorizations: Sendable {
     private let known = Mutex<(form: ProviderForm, at: Duration)?>(nil)
 
     private var store: HoldingsStore { operations.parts.store }
-    private var exchange: Exchange { operations.parts.exchange }
+    private var exchange: GatewayExchange { operations.parts.exchange }
     private var configuration: GatewayConfiguration { store.configuration }
 
     init(operations: Operations, calls: Calls) {

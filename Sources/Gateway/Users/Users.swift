@@ -7,7 +7,7 @@ import OAuth
 /// Login and logout of users on this board (MAG 4.3, 5.1, 5.7 to 5.9).
 struct Users: Sendable {
     let store: HoldingsStore
-    let exchange: Exchange
+    let exchange: GatewayExchange
     let preparation: Preparation
 
     private var tokens: Tokens { preparation.tokens }
@@ -18,7 +18,7 @@ struct Users: Sendable {
     /// even after a removal.
     ///
     /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
-    func logIn(by logIn: LogIn, in operation: borrowing Operation) async throws {
+    func logIn(by logIn: Login, in operation: borrowing Operation) async throws {
         try await store.holdings().requireUnlocked()
         try await preparation.recoveringFromRefusal(in: operation) {
             var last: ChainStep?
@@ -37,7 +37,7 @@ struct Users: Sendable {
     }
 
     /// - Returns: whether this has also logged the person in.
-    private func register(by logIn: LogIn, in operation: borrowing Operation) async throws -> Bool {
+    private func register(by logIn: Login, in operation: borrowing Operation) async throws -> Bool {
         let voucher = try logIn.voucher(
             singleSignOn: store.configuration.singleSignOn, redirectURI: store.configuration.redirectURI)
         try await preparation.registration.register(by: voucher, userName: logIn.userName, in: operation)
@@ -54,7 +54,7 @@ struct Users: Sendable {
         }
     }
 
-    private func obtainToken(by logIn: LogIn, in operation: borrowing Operation) async throws {
+    private func obtainToken(by logIn: Login, in operation: borrowing Operation) async throws {
         do {
             try await tokens.tryGrants(
                 [GatewayGrants(configuration: store.configuration).of(logIn)], as: .user,

@@ -3,5 +3,5 @@ public enum BrowserAnswerFault: String, Sendable, CaseIterable {
     /// It has no answer that can be used.
     case unusable
     /// It has the answer to another login, as every page can send a browser there (RFC 8252 section 8.9).
-    case ofAnotherLogIn = "of-another-login"
+    case ofAnotherLogin = "of-another-login"
 }

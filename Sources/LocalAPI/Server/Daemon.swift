@@ -122,7 +122,7 @@ final class Daemon: @unchecked Sendable {
                 if let relay = peer.service.relay {
                     RelayExchange(connection, target: text, of: peer, relay: relay)
                 } else {
-                    Exchange(connection, target: text, of: peer, service: peer.service)
+                    LocalExchange(connection, target: text, of: peer, service: peer.service)
                 }
             exchange.begin()
             return Unmanaged.passRetained(HeldExchange(exchange)).toOpaque()

@@ -6,14 +6,14 @@ import Synchronization
 /// are none.
 final class RunningExchanges: Sendable {
     private struct State {
-        var waiting: [ObjectIdentifier: (exchange: Exchange, since: ContinuousClock.Instant)] = [:]
+        var waiting: [ObjectIdentifier: (exchange: LocalExchange, since: ContinuousClock.Instant)] = [:]
         var isAwake = false
     }
     private let state = Mutex(State())
 
     private static let patience = Duration.seconds(1)
 
-    func add(_ exchange: Exchange) {
+    func add(_ exchange: LocalExchange) {
         let starts = state.withLock { state in
             state.waiting[ObjectIdentifier(exchange)] = (exchange, .now)
             defer { state.isAwake = true }
@@ -22,7 +22,7 @@ final class RunningExchanges: Sendable {
         if starts { Task { await watch() } }
     }
 
-    func remove(_ exchange: Exchange) {
+    func remove(_ exchange: LocalExchange) {
         state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
     }
 

@@ -103,7 +103,7 @@ extension MPinBackend {
         }
     }
 
-    private func token(of user: HeldUser) async throws -> MPinToken {
+    private func token(of user: HeldMPinUser) async throws -> MPinToken {
         guard case .token(let encoding) = try await store.read().secrets[user.identity] else {
             throw MPinError.tokenMissing(user: user.id)
         }
@@ -145,13 +145,13 @@ extension MPinBackend {
     /// MPIN 5.10.
     private func verdict(_ passTwo: PassTwoAnswer, isMobile: Bool) async throws -> Answer {
         let place = try address(isMobile ? .mobileAuthenticate : .authenticate)
-        var order = Exchange.Order(.verdict, "POST", place, body: passTwo.verdictBody)
-        if isMobile { order.timeout = Exchange.patience }
+        var order = MPinExchange.Order(.verdict, "POST", place, body: passTwo.verdictBody)
+        if isMobile { order.timeout = MPinExchange.patience }
         return try await exchange.answer(order)
     }
 
     /// The user is blocked from here on, even if the vault does not take it.
-    private func block(_ user: HeldUser) async throws {
+    private func block(_ user: HeldMPinUser) async throws {
         var user = user
         (user.state, user.cachedPermit, user.permit, user.logOut) = (.blocked, nil, nil, nil)
         held?[user.id] = user

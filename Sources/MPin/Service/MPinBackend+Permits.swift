@@ -18,7 +18,7 @@ extension MPinBackend {
     }
 
     /// Whatever comes of it: the login does not depend on it.
-    private func report(_ user: HeldUser, _ accessCode: String) async throws {
+    private func report(_ user: HeldMPinUser, _ accessCode: String) async throws {
         guard let place = try? address(.codeStatus) else { return }
         let body: JSON = ["status": "user", "wid": .string(accessCode), "userId": .string(user.id)]
         _ = try? await exchange.answer(.init(.codeStatus, "POST", place, body: body.bytes))
@@ -30,7 +30,7 @@ extension MPinBackend {
 
     /// Obtains both shares of the permit. Must run in an operation.
     @discardableResult
-    func obtainPermit(of user: HeldUser) async throws -> TimePermit {
+    func obtainPermit(of user: HeldMPinUser) async throws -> TimePermit {
         var user = user
         let day = today
         let answer = try await exchange.answer(
@@ -65,7 +65,7 @@ extension MPinBackend {
     }
 
     /// From the vault, where permits are published, or from the second authority: the first that has it.
-    private func secondShare(of user: HeldUser, _ first: FirstPermitAnswer) async throws -> G1Point {
+    private func secondShare(of user: HeldMPinUser, _ first: FirstPermitAnswer) async throws -> G1Point {
         let cached = user.cachedPermit?.date == first.date ? user.cachedPermit : nil
         if let point = cached?.point { return point }
         if cached == nil, let published = try await published(first) { return published }
@@ -81,7 +81,7 @@ extension MPinBackend {
     private func published(_ first: FirstPermitAnswer) async throws -> G1Point? {
         guard let place = try? address(.timePermitsStorage) else { return nil }
         let path = "/\(PercentEncoding.encode(try connected()["appID"]))/\(first.date.days)/\(first.storageID)"
-        var order = Exchange.Order(.timePermitTwo, "GET", place, path)
+        var order = MPinExchange.Order(.timePermitTwo, "GET", place, path)
         order.timeout = .seconds(10)
         let response = try? await exchange.response(order, limit: PublishedPermit.limit)
         try Task.checkCancellation()

@@ -25,7 +25,7 @@ extension MPinBackend {
             members["userData"] = userData.flatMap { $0.isEmpty ? nil : .string($0) }
             members["activateCode"] = activateCode.flatMap { $0.count == 0 ? nil : .string($0.exposedText()) }
             let answer = try await backend.register(user.id, user.deviceName, members)
-            let held = HeldUser(
+            let held = HeldMPinUser(
                 serial: user.serial, id: user.id, identity: answer.identity, state: answer.state,
                 deviceName: user.deviceName)
             try await backend.keep(held, insteadOf: nil, answer.text)
@@ -132,7 +132,7 @@ extension MPinBackend {
         )
     }
 
-    private func keep(_ user: HeldUser, insteadOf former: MPinID?, _ text: SecretBytes) async throws {
+    private func keep(_ user: HeldMPinUser, insteadOf former: MPinID?, _ text: SecretBytes) async throws {
         killPoint("mpin-registration-answered")
         try await commit { stored in
             if let former {
@@ -146,7 +146,7 @@ extension MPinBackend {
         killPoint("mpin-registration-committed")
     }
 
-    private func registrationText(of user: HeldUser) async throws -> SecretBytes {
+    private func registrationText(of user: HeldMPinUser) async throws -> SecretBytes {
         guard case .registration(let text) = try await store.read().secrets[user.identity] else {
             throw MPinError.recordInvalid(account: name)
         }
@@ -154,7 +154,7 @@ extension MPinBackend {
     }
 
     /// MPIN 5.6.
-    private func firstShare(of user: HeldUser, _ pushIdentifier: String?) async throws -> ClientSecretShares {
+    private func firstShare(of user: HeldMPinUser, _ pushIdentifier: String?) async throws -> ClientSecretShares {
         let text = try await registrationText(of: user).exposedText()
         var query = "/\(user.identity.hex)?regOTT=\(PercentEncoding.encode(text))"
         if let pushIdentifier, !pushIdentifier.isEmpty {

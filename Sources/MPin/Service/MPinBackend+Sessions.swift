@@ -29,7 +29,7 @@ extension MPinBackend {
         try await alone(endsWithCaller: true) { backend in
             try backend.connected()
             guard let order = try backend.find(user).logOut else { return false }
-            let request = Exchange.Order(.logOut, "POST", backend.absolute(order.url), body: order.body)
+            let request = MPinExchange.Order(.logOut, "POST", backend.absolute(order.url), body: order.body)
             // Its body may be anything.
             let response = try await backend.exchange.response(request, limit: Answer.limit)
             if let failure = Endpoint.logOut.failure(status: response.status, at: request.place) { throw failure }

@@ -16,10 +16,10 @@ public actor MPinBackend {
     private nonisolated let flights = SingleFlight<Int>()
 
     public nonisolated let configuration: MPinConfiguration
-    nonisolated let exchange: Exchange
+    nonisolated let exchange: MPinExchange
     var settings: ClientSettings?
     /// By their ids; `nil` until what is stored has been read.
-    var held: [String: HeldUser]?
+    var held: [String: HeldMPinUser]?
     private var operations = 0
 
     /// - Parameters:
@@ -35,7 +35,7 @@ public actor MPinBackend {
         self.clock = clock
         key = configuration.key
         store = UserStore(vault: vault, scope: scope, account: name, key: configuration.key)
-        exchange = Exchange(client: client, configuration: configuration, clock: clock)
+        exchange = MPinExchange(client: client, configuration: configuration, clock: clock)
     }
 
     // MARK: The back end
@@ -54,8 +54,8 @@ public actor MPinBackend {
             uniqueKeysWithValues: stored.entries.map { identity, entry in
                 (
                     entry.id,
-                    HeldUser(
-                        serial: HeldUser.newSerial(), id: entry.id, identity: identity, state: entry.state,
+                    HeldMPinUser(
+                        serial: HeldMPinUser.newSerial(), id: entry.id, identity: identity, state: entry.state,
                         deviceName: entry.deviceName, cachedPermit: entry.permit)
                 )
             })
@@ -82,7 +82,7 @@ public actor MPinBackend {
     private func fetchSettings() async throws { settings = try await Self.settings(exchange) }
 
     /// The settings of the back end of an exchange's configuration.
-    static func settings(_ exchange: Exchange) async throws -> ClientSettings {
+    static func settings(_ exchange: MPinExchange) async throws -> ClientSettings {
         let configuration = exchange.configuration
         let answer = try await exchange.answer(.init(.clientSettings, "GET", configuration.settingsURL))
         return try ClientSettings(answer, of: configuration.url)
@@ -116,7 +116,7 @@ public actor MPinBackend {
 
     /// - Throws: ``MPinError/stepMissing(step:)`` before ``open()``
     @discardableResult
-    func requireOpen() throws(MPinError) -> [String: HeldUser] {
+    func requireOpen() throws(MPinError) -> [String: HeldMPinUser] {
         guard let held else { throw .stepMissing(step: "reading the stored data of the account") }
         return held
     }

@@ -124,8 +124,8 @@ public actor MPinBackends {
             try await exchange(own).answer(.init(.serviceDetails, "GET", own.url + "/service")))
     }
 
-    private func exchange(_ configuration: MPinConfiguration) -> Exchange {
-        Exchange(client: client, configuration: configuration, clock: clock)
+    private func exchange(_ configuration: MPinConfiguration) -> MPinExchange {
+        MPinExchange(client: client, configuration: configuration, clock: clock)
     }
 
     /// Has the vault's errors be those of M-Pin.

@@ -36,7 +36,7 @@ extension MPinBackend {
         guard try requireOpen()[id] == nil else { throw .userExists(user: id) }
         return MPinUser(
             id: id, backend: key, deviceName: deviceName, state: .invalid, isConfirmed: false,
-            serial: HeldUser.newSerial())
+            serial: HeldMPinUser.newSerial())
     }
 
     /// Removes all that is held of a user here. The back end is not asked.
@@ -55,7 +55,7 @@ extension MPinBackend {
         }
     }
 
-    func shown(_ user: HeldUser) -> MPinUser {
+    func shown(_ user: HeldMPinUser) -> MPinUser {
         var isConfirmed = false
         if case .both = user.shares { isConfirmed = true }
         return MPinUser(
@@ -64,7 +64,7 @@ extension MPinBackend {
     }
 
     /// - Throws: ``MPinError/noSuchUser`` for one of another back end too, and for one who was deleted
-    func find(_ user: MPinUser) throws(MPinError) -> HeldUser {
+    func find(_ user: MPinUser) throws(MPinError) -> HeldMPinUser {
         guard let held = try requireOpen()[user.id], held.serial == user.serial, user.backend == key else {
             throw .noSuchUser
         }
@@ -72,7 +72,7 @@ extension MPinBackend {
     }
 
     /// - Throws: ``MPinError/noSuchUser``, ``MPinError/wrongState(user:state:)``, ``MPinError/notConnected``
-    func find(_ user: MPinUser, in states: Set<MPinUserState>) throws(MPinError) -> HeldUser {
+    func find(_ user: MPinUser, in states: Set<MPinUserState>) throws(MPinError) -> HeldMPinUser {
         try connected()
         // Only in memory, until the back end has taken the registration.
         if user.state == .invalid, user.backend == key, try requireOpen()[user.id] == nil {

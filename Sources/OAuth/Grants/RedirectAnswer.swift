@@ -19,7 +19,7 @@ public enum RedirectAnswer {
         in answer: String, redirectURI: String? = nil, isOwn: (SecretBytes) -> Bool = { _ in true }
     ) throws(RedirectFault) -> AuthorizationCode {
         let none = SecretBytes(utf8: "")
-        guard answer.utf8.count <= limit else { throw isOwn(none) ? .tooLong(limit: limit) : .ofAnotherLogIn }
+        guard answer.utf8.count <= limit else { throw isOwn(none) ? .tooLong(limit: limit) : .ofAnotherLogin }
         let parts = answer.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let query = parts.dropFirst().first?.prefix(while: { $0 != "#" }) else { throw .withoutQuery }
         if let redirectURI, !answer.hasPrefix("?"), place(of: answer) != place(of: redirectURI) { throw .elsewhere }
@@ -41,7 +41,7 @@ public enum RedirectAnswer {
     ) throws(RedirectFault) -> (fields: JSON, state: SecretBytes, issuer: String?) {
         let none = SecretBytes(utf8: "")
         guard answer.utf8.count <= fragmentLimit else {
-            throw isOwn(none) ? .tooLong(limit: fragmentLimit) : .ofAnotherLogIn
+            throw isOwn(none) ? .tooLong(limit: fragmentLimit) : .ofAnotherLogin
         }
         guard let mark = answer.firstIndex(of: "#") else { throw .withoutQuery }
         guard place(of: answer) == place(of: redirectURI) else { throw .elsewhere }
@@ -65,9 +65,9 @@ public enum RedirectAnswer {
         do throws(RedirectFault) {
             values = try Self.values(in: query)
         } catch {
-            throw isOwn(none) ? error : .ofAnotherLogIn
+            throw isOwn(none) ? error : .ofAnotherLogin
         }
-        guard isOwn(values["state"].map { SecretBytes(utf8: $0) } ?? none) else { throw .ofAnotherLogIn }
+        guard isOwn(values["state"].map { SecretBytes(utf8: $0) } ?? none) else { throw .ofAnotherLogin }
         return values
     }
 
@@ -106,7 +106,7 @@ public enum RedirectFault: Error, Equatable {
     /// There is no code, or no state.
     case withoutCode
     /// It has not the state of the login, or none that can be read.
-    case ofAnotherLogIn
+    case ofAnotherLogin
     /// `error` and `error_description` (RFC 6749 section 4.1.2.1), made safe to display.
     case refused(error: String, text: String?)
 }

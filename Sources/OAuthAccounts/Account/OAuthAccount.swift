@@ -21,7 +21,7 @@ public actor OAuthAccount {
     nonisolated let vault: Vault
     nonisolated let client: ServerClient
     nonisolated let clock: @Sendable () -> Date
-    private nonisolated let onLogInNeeded: @Sendable (OAuthAccountError) -> Void
+    private nonisolated let onLoginNeeded: @Sendable (OAuthAccountError) -> Void
     private nonisolated let flights = SingleFlight<Flight>()
     private static let start = ContinuousClock.now
 
@@ -34,11 +34,11 @@ public actor OAuthAccount {
     public private(set) var lastFailure: (error: Explanation, time: Date)?
     var keySet: KeySet?
     /// Logins whose browser has not come back.
-    var begun: [BegunLogIn] = []
+    var begun: [BegunLogin] = []
 
     init(
         name: String, server: ServerConfiguration, holding: AccountHolding, vault: Vault, client: ServerClient,
-        clock: @escaping @Sendable () -> Date, onLogInNeeded: @escaping @Sendable (OAuthAccountError) -> Void
+        clock: @escaping @Sendable () -> Date, onLoginNeeded: @escaping @Sendable (OAuthAccountError) -> Void
     ) {
         self.name = name
         self.server = server
@@ -46,7 +46,7 @@ public actor OAuthAccount {
         self.vault = vault
         self.client = client
         self.clock = clock
-        self.onLogInNeeded = onLogInNeeded
+        self.onLoginNeeded = onLoginNeeded
     }
 
     /// Time by a clock that is never set.
@@ -132,7 +132,7 @@ public actor OAuthAccount {
             rest.refusal = RefreshRefusal(
                 error: refusal.error, text: refusal.text, scope: scope, isAfterLostAnswer: entry.isAnswerLost)
             try await keep(rest)
-            if !server.isUnattended { onLogInNeeded(logInNeeded(for: scope)) }
+            if !server.isUnattended { onLoginNeeded(logInNeeded(for: scope)) }
             return
         } catch {
             if Self.mayHaveLostAnswer(error), !entry.isAnswerLost {

@@ -3,7 +3,7 @@ import Groundwork
 /// Waits for another device to authorize this one: polls the gateway at the planned times, and at once when the other
 /// device reports success.
 struct AuthorizationWatch: Sendable {
-    typealias LogIn = @Sendable () async throws -> String
+    typealias Login = @Sendable () async throws -> String
 
     private enum Step: Sendable {
         case due
@@ -25,7 +25,7 @@ struct AuthorizationWatch: Sendable {
     ///   - deadline: the latest time to give up.
     /// - Returns: a closure that spends the authorization code.
     /// - Throws: ``ProximityError``, `CancellationError`
-    func wait(answers: AsyncStream<String>? = nil, until deadline: Duration) async throws -> LogIn {
+    func wait(answers: AsyncStream<String>? = nil, until deadline: Duration) async throws -> Login {
         let (steps, feed) = AsyncStream.makeStream(of: Step.self, bufferingPolicy: .bufferingOldest(64))
         let times = plan.times(from: clock.now)
         return try await withThrowingTaskGroup(of: Void.self) { group in

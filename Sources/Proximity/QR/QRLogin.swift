@@ -62,7 +62,7 @@ public actor QRLogin {
 
     private func wait(
         for pending: PendingAuthorization, _ show: @Sendable (String) async throws -> Void
-    ) async throws -> AuthorizationWatch.LogIn {
+    ) async throws -> AuthorizationWatch.Login {
         try await show(pending.authURL)
         let start = clock.now
         events.send(.qrCodeShown(seconds: Int((plan.end(from: start) - start).components.seconds)))

@@ -48,7 +48,7 @@ extension RouteOptions {
     /// - Throws: `LocalAPIError`
     func send(_ request: RouteRequest) async throws -> JSON {
         guard let progress = request.progress else { return try await answer(to: request) }
-        return try await LongWork.say(progress) { try await answer(to: request) }
+        return try await ProgressLine.show(progress) { try await answer(to: request) }
     }
 
     private func answer(to request: RouteRequest) async throws -> JSON {

@@ -15,7 +15,7 @@ guard CommandLine.arguments.count == 2, let rounds = Int(CommandLine.arguments[1
 }
 
 /// A user with a token and a permit, whose points are any: what they are does not change the time.
-struct LogIn {
+struct Login {
     let identity = MPinID(bytes: Array(#"{"userID":"alice@example.org"}"#.utf8))!
     let factor: PINFactor
     let token: MPinToken
@@ -71,7 +71,7 @@ func microseconds(_ body: () throws -> Void) rethrows -> JSON {
 var times: [String: [JSON]] = [:]
 // Makes the group and tests it.
 times["first"] = [try microseconds { _ = try G1Point(mapping: SHA256.hash([])) }]
-let logIn = try LogIn()
+let logIn = try Login()
 let (p256, secp256k1) = (NamedCurve(NID_X9_62_prime256v1), NamedCurve(NID_secp256k1))
 for _ in 0..<rounds {
     times["mpin", default: []].append(try microseconds(logIn.run))

@@ -80,7 +80,7 @@ struct UserRequestTests {
 
     @Test("a name with a colon goes into a form, and into no registration (RFC 7617 section 2)")
     func colon() throws {
-        let logIn = LogIn.password(try credentials("LAB:alice"))
+        let logIn = Login.password(try credentials("LAB:alice"))
         #expect {
             try logIn.voucher(singleSignOn: true, redirectURI: nil)
         } throws: {

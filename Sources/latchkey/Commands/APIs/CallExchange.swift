@@ -38,7 +38,7 @@ struct CallExchange {
         var sender: Task<Void, Never>?
         defer { sender?.cancel() }
         // Until anything comes: then there is a question, or progress of its own.
-        var next = try await LongWork.say("waiting for the answer") { try await records.next() }
+        var next = try await ProgressLine.show("waiting for the answer") { try await records.next() }
         while let batch = next {
             for bytes in batch {
                 switch try LocalRecord(bytes, in: .frames) {

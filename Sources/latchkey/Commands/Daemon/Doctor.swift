@@ -21,11 +21,11 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         let answer: JSON
         do {
-            answer = try await LongWork.say("checking") {
+            answer = try await ProgressLine.show("checking") {
                 try await options.client.get("/v1/doctor", timeout: .seconds(90))
             }
         } catch let error as LocalAPIError {
-            let report = await LongWork.say("checking what it would start with") {
+            let report = await ProgressLine.show("checking what it would start with") {
                 InstallationDoctor.examine(
                     socketPath: options.socketPath, settingsPath: Environment["LATCHKEY_CONFIG"], of: Features.all,
                     after: error)

@@ -25,7 +25,7 @@ struct SupportBundleCommand: AsyncParsableCommand {
 
     func run() async throws {
         let file = SettingsFileOption.file(config)
-        let bundle = await LongWork.say("collecting") { await SupportBundle(options, settings: file) }
+        let bundle = await ProgressLine.show("collecting") { await SupportBundle(options, settings: file) }
         let now = Date.now
         let archive = bundle.archive(at: now)
         guard out != "-" else { return Terminal.bytes(archive) }

@@ -31,7 +31,7 @@ struct Deregister: AsyncParsableCommand {
         try Confirmation.ask(
             "this removes the board's registration at the gateway of the account \(account.shown), and its identity "
                 + "here\(warning)", isGiven: yes)
-        let answer = try await LongWork.say("removing the registration") {
+        let answer = try await ProgressLine.show("removing the registration") {
             try await options.client.post(account.path("deregister"), [:], timeout: .seconds(180))
         }
         options.show(answer) { "this board is no longer registered" + Waiting.discarded($0) }

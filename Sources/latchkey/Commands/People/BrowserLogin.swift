@@ -111,7 +111,7 @@ struct BrowserLogin {
     private func complete(_ path: String, byBrowser answer: String) async throws -> JSON? {
         do {
             return try await complete(path, ["answer": .string(answer)])
-        } catch LocalAPIError.remote(_, let explanation) where explanation.browserAnswer == .ofAnotherLogIn {
+        } catch LocalAPIError.remote(_, let explanation) where explanation.browserAnswer == .ofAnotherLogin {
             Terminal.error("A browser brought the answer to another login; still waiting.")
             return nil
         }

@@ -146,7 +146,9 @@ struct Login: AsyncParsableCommand {
 
     private func logIn(_ path: String, _ body: JSON) async throws {
         options.show(
-            try await LongWork.say("logging in") { try await options.client.post(path, body, timeout: .seconds(180)) },
+            try await ProgressLine.show("logging in") {
+                try await options.client.post(path, body, timeout: .seconds(180))
+            },
             Self.welcome)
     }
 
