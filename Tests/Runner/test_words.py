@@ -34,14 +34,14 @@ class WordTests(unittest.TestCase):
             [(1, "nobody"), (2, "somebody"), (3, "whoever"), (5, "in vain"), (8, "of which")],
         )
 
-    def test_looks_at_sources_except_those_that_are_rewritten(self):
+    def test_looks_at_sources_and_not_at_tests(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("Sources/Room/Some.swift", "Sources/Settings/Some.swift", "Tests/Some.swift"):
+            for name in ("Sources/Room/Some.swift", "Sources/Room/Page/some.js", "Tests/Some.swift"):
                 source = Path(folder, name)
                 source.parent.mkdir(parents=True, exist_ok=True)
                 source.write_text("// Nobody asks.\n")
             named = [line.split(" ")[0] for line in words.faults(Path(folder))]
-            self.assertEqual(named, ["Sources/Room/Some.swift:1:"])
+            self.assertEqual(named, ["Sources/Room/Page/some.js:1:", "Sources/Room/Some.swift:1:"])
 
     def test_names_file_line_word_and_a_better_one(self):
         with tempfile.TemporaryDirectory() as folder:
