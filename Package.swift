@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
 ]
 
 /// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that, and
-/// has what libdispatch asks of the system go through `CDispatchPools`.
+/// has what libdispatch asks of the system go through `CRuntime`.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
         [
@@ -136,11 +136,10 @@ let package = Package(
         system("CBluetooth", apt: "libbluetooth-dev"),
         system("CSystemd", apt: "libsystemd-dev"),
 
+        // How the program differs from its tests, which have memory checkers: quiet dispatch pools, a heap that is wiped.
         .target(
-            name: "CDispatchPools", path: "Sources/CDispatchPools",
+            name: "CRuntime", path: "Sources/CRuntime",
             cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),
-        // For the program alone: tests have memory checkers.
-        .target(name: "CWipedHeap", path: "Sources/CWipedHeap"),
         .target(name: "CReadHook", path: "Sources/CReadHook"),
 
         room("Groundwork", ["CLinux"]),
@@ -208,9 +207,8 @@ let package = Package(
             dependencies: [
                 "Groundwork", "Settings", "Agent", "AgentCore", "AgentSettingsFiles", "AgentInstallation",
                 "AgentMessages",
-                "AgentFirstBoot", "AgentBoard", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools",
-                "CLinux", "CommandWords",
-                "CWipedHeap", argumentParser, logging,
+                "AgentFirstBoot", "AgentBoard", "LocalAPI", "HTTPClient", "Board", "Proximity", "CRuntime",
+                "CLinux", "CommandWords", argumentParser, logging,
             ],
             path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
 

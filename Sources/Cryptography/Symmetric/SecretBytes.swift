@@ -7,7 +7,7 @@ import COpenSSL
 /// memory or none, while a sealed record may have more, and OpenSSL, libcurl and libmosquitto have copies that our
 /// arena would not cover. Core dumps and reading by other processes are forbidden for the whole process instead
 /// (`PR_SET_DUMPABLE` and `coredump_filter`, set by the daemon at its start), and those libraries' copies are wiped
-/// when they are freed (`CWipedHeap`).
+/// when they are freed (`CRuntime`).
 public final class SecretBytes: Sendable {
     /// `nonisolated(unsafe)` is correct because they are written only in `init` and freed only in `deinit`, and only
     /// read in between.
