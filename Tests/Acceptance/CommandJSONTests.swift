@@ -8,6 +8,10 @@ struct CommandJSONTests {
     private static let temporary = #"{"error":{"code":"a.b","kind":"temporary","message":"m"}}"#
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
 
+    private static func script(_ name: String) -> String {
+        folder.appending(path: "../../deploy/\(name)").standardizedFileURL.path
+    }
+
     @Test("every JSON output of a command matches its schema, errors too, as an independent checker finds")
     func schemas() async throws {
         try await withLabAndBoard { lab, board in
@@ -42,9 +46,12 @@ struct CommandJSONTests {
         ]
         try (JSONSerialization.data(withJSONObject: record) + Data("\n".utf8))
             .write(to: folder.appending(path: "1.printed"))
-        let checked = try await Program.found.run([
-            Self.folder.appending(path: "../../deploy/check-answers").standardizedFileURL.path, folder.path,
+        let document = folder.appending(path: "openapi.json")
+        let described = try await Program.found.run([
+            Self.script("openapi"), "--programs", Program(name: "latchkey").url.deletingLastPathComponent().path,
         ])
+        try described.output.write(to: document, atomically: true, encoding: .utf8)
+        let checked = try await Program.found.run([Self.script("check-answers"), folder.path, document.path])
         #expect(checked.status == (fault == nil ? 0 : 1), "\(checked.errors)")
         #expect(fault.map(checked.errors.contains) ?? checked.errors.isEmpty, "\(checked.errors)")
     }
