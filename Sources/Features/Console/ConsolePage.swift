@@ -48,8 +48,9 @@ enum ConsolePage {
             default: escaped.append(character)
             }
         }
-        return text(PackageResources.page_html).replacing("{{title}}", with: escaped)
-            .replacing("{{sections}}", with: sections.map { text($0.html) }.joined())
+        // The title last: it is the owner's, and may have any text.
+        return text(PackageResources.page_html).replacing("{{sections}}", with: sections.map { text($0.html) }.joined())
+            .replacing("{{title}}", with: escaped)
     }
 
     private static func script(_ sections: [ConsoleSection]) -> String {

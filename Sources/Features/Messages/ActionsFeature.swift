@@ -3,7 +3,7 @@ import Groundwork
 import LocalAPI
 import Settings
 
-/// Actions: allow-listed commands that messages start. What does the work is with the broker session: `Agent/Broker/Inboxes`.
+/// Actions: allow-listed commands that messages start. The inboxes of the broker session run them: `Inboxes.swift`.
 package struct ActionsFeature: Feature {
     package let host: Host
     package let broker: BoardBroker

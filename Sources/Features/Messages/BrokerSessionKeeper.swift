@@ -7,7 +7,7 @@ import Groundwork
 import Messaging
 import Storage
 
-/// Keeps the broker session of the board's account at the broker open for as long as the board is registered, and that of the
+/// Keeps the broker session of the board's account open for as long as the board is registered, and that of the
 /// logged-in user beside it.
 package final actor BrokerSessionKeeper: RegistrationWork {
     package nonisolated let session: GatewaySession
@@ -144,9 +144,9 @@ package final actor BrokerSessionKeeper: RegistrationWork {
 
     // MARK: Giving up an identity
 
-    /// The outbox and the inboxes are emptied here or at the end of the broker session, whichever comes first. If the process
-    /// ends before that, they are emptied when they are next opened, which only another identity does. Where no broker session
-    /// is open, because the outbox cannot be, the files are erased.
+    /// The outbox and the inboxes are emptied here or at the end of the broker session, whichever comes first. If the
+    /// process ends before that, they are emptied when they are next opened, which only another identity does. Where no
+    /// broker session is open, because the outbox cannot be, the files are erased.
     package func discarding(
         at link: Link, _ giveUp: @Sendable () async throws -> Void
     ) async throws -> DiscardedMessages {

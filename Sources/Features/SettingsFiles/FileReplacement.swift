@@ -21,7 +21,11 @@ package struct FileReplacement: ~Copyable {
     }
 
     private static func lock(_ path: String, _ patience: Duration) throws(SettingsEditError) -> LockFile {
-        guard mkdir(path.parentDirectory, 0o755) == 0 || errno == EEXIST else { throw fault(path) }
+        if mkdir(path.parentDirectory, 0o755) == 0 {
+            try sync(path.parentDirectory.parentDirectory, for: path)
+        } else if errno != EEXIST {
+            throw fault(path)
+        }
         do throws(LockFile.Failure) {
             return try LockFile(beside: path, patience: patience)
         } catch {
@@ -58,11 +62,15 @@ package struct FileReplacement: ~Copyable {
         killPoint("settings-drafted")
         guard rename(draft, path) == 0 else { throw Self.fault(path) }
         killPoint("settings-renamed")
-        // Makes the name durable.
-        let directory = open(path.parentDirectory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { throw Self.fault(path) }
-        defer { close(directory) }
-        guard fsync(directory) == 0 else { throw Self.fault(path) }
+        try Self.sync(path.parentDirectory, for: path)
+    }
+
+    /// Makes the names in a directory durable.
+    private static func sync(_ directory: String, for path: String) throws(SettingsEditError) {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw fault(path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw fault(path) }
     }
 
     private static func fault(_ path: String, _ code: Errno = Errno(errno)) -> SettingsEditError {
