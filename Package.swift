@@ -52,6 +52,7 @@ func embedded(_ pages: [String]) -> [Resource] { pages.map { .embedInCode("Page/
 let features: [Target.Dependency] = [
     "AgentGateway",
     "AgentMessages",
+    "AgentBrokers",
     "AgentBoard",
     "AgentCalls",
     "AgentDirectory",
@@ -174,6 +175,7 @@ let package = Package(
         feature(
             "Messages",
             ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"]),
+        feature("Brokers", ["AgentMessages", "Cryptography", "HTTPClient", "Messaging", "Vault"]),
         feature("Board", ["AgentMessages", "Board", "Messaging"]),
         feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"]),
         feature(
@@ -185,8 +187,9 @@ let package = Package(
                 "AgentGateway", "AgentNearby", "Cryptography", "Gateway", "Messaging", "OAuth", "Prompts", "Proximity",
                 "Vault",
             ]),
-        feature("Network", ["AgentGateway", "AgentMessages", "Connectivity", "Gateway", "Messaging"]),
-        feature("Metrics", ["AgentGateway", "AgentMessages", "Board", "Gateway", "Messaging", "HTTPClient"]),
+        feature("Network", ["AgentGateway", "AgentMessages", "AgentBrokers", "Connectivity", "Gateway", "Messaging"]),
+        feature(
+            "Metrics", ["AgentGateway", "AgentMessages", "AgentBrokers", "Board", "Gateway", "Messaging", "HTTPClient"]),
         feature("Listener", ["AgentMetrics"]),
         feature("FirstBoot", ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"]),
         feature(
@@ -308,7 +311,7 @@ let package = Package(
             exclude: [
                 "browser_login.py", "cli_json.py", "console.py", "every_route.py", "glewlwyd.py", "gps.py",
                 "metrics.py",
-                "mpin_console.py", "mpin_tmux.py", "proxy.py",
+                "mpin_console.py", "mpin_tmux.py", "proxy.py", "token_server.py",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -8,9 +8,10 @@ import CommandWords
 struct Latchkey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latchkey",
-        abstract: "Connects this board to a mobile API gateway and keeps it connected.",
+        abstract: "Connects this board to a mobile API gateway or an MQTT broker, and keeps it connected.",
         discussion: """
-            A board is enrolled once, with a URL from the gateway's administrator, saved as url.txt:
+            A board is set up once: 'latchkey setup' asks what there is. With an enrollment URL from a gateway's \
+            administrator, saved as url.txt, this does it alone:
 
               $ latchkey enroll - < url.txt
               $ latchkey status
@@ -28,7 +29,7 @@ struct Latchkey: AsyncParsableCommand {
             CommandGroup(
                 name: "Identity",
                 subcommands: [
-                    Enroll.self, GatewayCommand.self, Renew.self, Deregister.self, Reset.self,
+                    Setup.self, Enroll.self, GatewayCommand.self, Renew.self, Deregister.self, Reset.self,
                     IdentityCommand.self, Token.self, Accounts.self,
                 ]),
             CommandGroup(

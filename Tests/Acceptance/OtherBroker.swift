@@ -14,7 +14,10 @@ final class OtherBroker {
     ///   - folder: for its files; it exists.
     ///   - authority: of its certificate; without one it takes connections without TLS.
     ///   - users: names with passwords; without any it takes everybody.
-    init(in folder: URL, authority: TestAuthority? = nil, users: [String: String] = [:]) async throws {
+    ///   - settings: more lines of its configuration.
+    init(
+        in folder: URL, authority: TestAuthority? = nil, users: [String: String] = [:], settings: [String] = []
+    ) async throws {
         port = authority == nil ? 1883 : 8883
         self.folder = folder
         var lines = ["listener \(port) \(address)", "user root", "log_dest stderr", "log_type all"]
@@ -35,25 +38,42 @@ final class OtherBroker {
             guard result.status == 0 else { throw Unexpected("mosquitto_passwd: \(result.errors)") }
         }
         if !users.isEmpty { lines.append("password_file \(passwords.path)") }
+        lines += settings
         configuration = folder.appending(path: "mosquitto.conf")
         try lines.joined(separator: "\n").write(to: configuration, atomically: true, encoding: .utf8)
-        program = try RunningProgram(URL(filePath: "/usr/sbin/mosquitto"), ["-c", configuration.path])
-        _ = try await program.errors.line(containing: "running")
+        program = try await Self.start(configuration)
     }
 
+    private static func start(_ configuration: URL) async throws -> RunningProgram {
+        let program = try RunningProgram(URL(filePath: "/usr/sbin/mosquitto"), ["-c", configuration.path])
+        _ = try await program.errors.line(containing: "running")
+        return program
+    }
+
+    /// Starts it again after it was stopped.
+    func restart() async throws { program = try await Self.start(configuration) }
+
     /// `mosquitto_sub` on this broker, subscribed when this returns.
-    func observe(_ filter: String) async throws -> RunningProgram {
+    func observe(_ filter: String, as user: String? = nil, _ password: String = "") async throws -> RunningProgram {
         let observer = try RunningProgram(
             URL(filePath: "/usr/bin/stdbuf"),
-            ["-oL", "/usr/bin/mosquitto_sub", "-d", "-h", address, "-p", "\(port)", "-q", "1", "-v", "-t", filter])
+            ["-oL", "/usr/bin/mosquitto_sub", "-d", "-h", address, "-p", "\(port)", "-q", "1", "-v", "-t", filter]
+                + Self.login(user, password))
         _ = try await observer.output.line(containing: "Subscribed")
         return observer
     }
 
-    func publish(_ message: String, to topic: String) async throws {
-        let result = try await Program(url: URL(filePath: "/usr/bin/mosquitto_pub")).run([
-            "-h", address, "-p", "\(port)", "-q", "1", "-t", topic, "-m", message,
-        ])
+    private static func login(_ user: String?, _ password: String) -> [String] {
+        user.map { ["-u", $0, "-P", password] } ?? []
+    }
+
+    func publish(
+        _ message: String, to topic: String, as user: String? = nil, _ password: String = ""
+    ) async throws {
+        let result = try await Program(url: URL(filePath: "/usr/bin/mosquitto_pub")).run(
+            [
+                "-h", address, "-p", "\(port)", "-q", "1", "-t", topic, "-m", message,
+            ] + Self.login(user, password))
         guard result.status == 0 else { throw Unexpected("mosquitto_pub: \(result.errors)") }
     }
 

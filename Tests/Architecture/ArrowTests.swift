@@ -42,6 +42,7 @@ private let allowed: [String: Set<String>] = [
 /// What each feature of the agent may know beside ``ofFeatures``: its own rooms, and other features as the map says.
 private let knownByFeatures: [String: Set<String>] = [
     "Board": ["AgentMessages", "Board", "Messaging"],
+    "Brokers": ["AgentMessages", "Cryptography", "HTTPClient", "Messaging", "Vault"],
     "Calls": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"],
     "Console": [],
     "Directory": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"],
@@ -51,9 +52,9 @@ private let knownByFeatures: [String: Set<String>] = [
     "MPin": ["Cryptography", "Prompts", "Board", "MPin"],
     "Messages": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"],
     "Listener": ["AgentMetrics"],
-    "Metrics": ["AgentGateway", "AgentMessages", "Board", "Gateway", "Messaging", "HTTPClient"],
+    "Metrics": ["AgentGateway", "AgentMessages", "AgentBrokers", "Board", "Gateway", "Messaging", "HTTPClient"],
     "Nearby": ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"],
-    "Network": ["AgentGateway", "AgentMessages", "Connectivity", "Gateway", "Messaging"],
+    "Network": ["AgentGateway", "AgentMessages", "AgentBrokers", "Connectivity", "Gateway", "Messaging"],
     "OAuthServers": ["Cryptography", "HTTPClient", "Prompts", "Proximity", "OAuth", "OAuthAccounts"],
     "SettingsFiles": ["Gateway"],
     "Users": [

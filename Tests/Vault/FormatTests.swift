@@ -49,7 +49,7 @@ struct FormatTests {
             #expect(try await vault.text(token) == "second")
             let certificate = try await vault.record(Self.device)
             #expect(certificate?.kind == .certificateChain && certificate?.content.exposedText() == Self.long)
-            let keys = try await vault.keys(of: token.scope)
+            let keys = vault.keys(of: token.scope)
             let references = try await keys.references()
             let reference = try #require(references.first)
             #expect(references.count == 1 && reference.description.hasPrefix("software:device"))

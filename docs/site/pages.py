@@ -19,6 +19,7 @@ TASKS = [
     ("Use", [
         ("Sensors", "docs/sensors.md"),
         ("Messages", "docs/messages.md"),
+        ("Brokers", "docs/brokers.md"),
         ("Log in", "docs/log-in.md"),
         ("Calls", "docs/calls.md"),
         ("Programs on the board", "docs/programs.md"),

@@ -1,4 +1,5 @@
 import AgentBoard
+import AgentBrokers
 import AgentCalls
 import AgentConsole
 import AgentCore
@@ -30,6 +31,8 @@ package enum Features {
         HardwareFeature.self,
         // Before the gateways: an account that is switched when it resumes ends the grants that are stored.
         GrantsFeature.self,
+        // Before the gateways too: a gateway's broker gets the board's messages only if no account here does.
+        BrokersFeature.self,
         GatewayFeature.self,
         FirstBootFeature.self,
         NetworkFeature.self,
@@ -59,7 +62,6 @@ package enum Features {
     private static let board: [any Feature.Type] = [
         PromptsFeature.self,
         MessagesFeature.self,
-        BrokersFeature.self,
         InboxFeature.self,
         ActionsFeature.self,
         BoardFeature.self,

@@ -79,6 +79,21 @@ package protocol AccountTokens: Sendable {
     func token(
         of principal: String?, scope: String?, refreshing: Bool, at name: AccountName, for request: LocalRequest
     ) async throws -> LocalResponse
+
+    /// The board's token for a login of the agent itself, such as at a broker.
+    ///
+    /// - Parameter lasting: how long it is to be valid; one that is valid for less is replaced, and taken if the server
+    ///   gives none that is valid for longer.
+    func ownToken(scope: String?, lasting: Duration, at name: AccountName) async throws -> OwnToken
+}
+
+/// An access token for a login of the agent itself.
+package struct OwnToken: Sendable {
+    package let value: SecretBytes
+    /// `nil` if the server does not say.
+    package let lifeLeft: Duration?
+
+    package init(value: SecretBytes, lifeLeft: Duration?) { (self.value, self.lifeLeft) = (value, lifeLeft) }
 }
 
 /// APIs are called with the tokens of accounts of this kind.

@@ -7,10 +7,17 @@ package struct Restarting: Service {
     /// After a run of this length, the next failure counts as the first.
     package static let proof = Duration.seconds(600)
 
-    package var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
+    package let backoff: Backoff
     /// Called after each failure, with the delay before the next start.
     package let onFailure: @Sendable (any Error, Duration) -> Void
     package let body: @Sendable () async throws -> Void
+
+    package init(
+        backoff: Backoff = Backoff(initial: .seconds(1), cap: .seconds(300)),
+        onFailure: @escaping @Sendable (any Error, Duration) -> Void, body: @escaping @Sendable () async throws -> Void
+    ) {
+        (self.backoff, self.onFailure, self.body) = (backoff, onFailure, body)
+    }
 
     package func run() async {
         var backoff = backoff

@@ -22,6 +22,7 @@ package struct TextRule: Sendable {
         AccountName($0) == nil
             ? ("is not the name of an account", "use lower-case letters, digits and hyphens, at most 32") : nil
     }
+    package static let accountNameOrEmpty = TextRule { $0.isEmpty ? nil : accountName.fault($0) }
 }
 
 /// Reads keys into the properties that hold them; an absent or wrong key leaves its property unchanged.

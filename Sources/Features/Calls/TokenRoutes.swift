@@ -58,6 +58,15 @@ extension GatewayCalls: AccountTokens {
         }
     }
 
+    package func ownToken(scope: String?, lasting: Duration, at name: AccountName) async throws -> OwnToken {
+        let session = try await gateways.account(name).session
+        var token = try await session.accessToken(of: .board, scope: scope)
+        if token.lifeLeft ?? lasting < lasting {
+            token = try await session.accessToken(of: .board, scope: scope, refreshing: true)
+        }
+        return OwnToken(value: token.value, lifeLeft: token.lifeLeft)
+    }
+
     private func token(
         by permit: CallAuthorization, scope: String?, refreshing: Bool
     ) async throws -> LocalResponse {

@@ -7,6 +7,8 @@ package struct GatewayCheck: HealthCheck {
     package static let name = "gateway"
     /// The finding whether a person has stopped what talks to the gateway.
     package static let stopped = "gateway-stopped"
+    /// The finding whether the board's messages go to a broker without a gateway.
+    package static let isNotNeeded = "gateway-not-needed"
 
     package func run(_ agent: AgentState) -> Verdict {
         guard !agent.gatewayIsStopped else {
@@ -15,6 +17,7 @@ package struct GatewayCheck: HealthCheck {
                 remedy: "start it: latchkey gateway start")
         }
         guard let host = agent.gateway.host, let probe = agent.gateway.probe else {
+            guard agent.found[Self.isNotNeeded]?.bool != true else { return .skip("the board's broker needs none") }
             return .warn("this board is not enrolled", remedy: "enroll it: latchkey enroll - < url.txt")
         }
         switch probe {

@@ -5,9 +5,9 @@ import Groundwork
 import Messaging
 import OAuth
 
-/// A registered device at the broker, or the user who is logged in on it: topics, outbox and connection.
+/// The board at the broker, or the user who is logged in on it: topics, outbox and connection.
 ///
-/// Each gateway has its own outbox file, because topics and receivers are that gateway's: after switching back, waiting
+/// Each broker has its own outbox file, because topics and receivers are its own: after switching back, waiting
 /// messages are still there. Messages accepted for a former device identifier are never sent. A user's messages are
 /// kept nowhere: they are accepted when the broker has them.
 package struct BrokerSession: Sendable {
@@ -27,34 +27,33 @@ package struct BrokerSession: Sendable {
     package let subscriptions: OpenSubscriptions
 
     /// - Parameters:
-    ///   - device: the device identifier, the segment of its own topics (MAG 9.2).
+    ///   - device: what the board is called at the broker: at a gateway the device identifier (MAG 9.2). Messages that
+    ///     were accepted for another are never sent.
     ///   - clock: for the age of messages.
     ///   - outboxIsSuspect: whether the outbox turned out to be damaged when it was read.
     /// - Throws: `MessagingError` if the outbox cannot be opened, or a topic of the settings is not valid.
     package init(
-        device: String, session: GatewaySession, gateway: GatewayConfiguration, settings: AgentConfiguration,
-        network: NetworkWatch, clock: WatchedClock, outboxIsSuspect: Bool = false
+        device: String, access: any BrokerAccess, settings: AgentConfiguration, network: NetworkWatch,
+        clock: WatchedClock, outboxIsSuspect: Bool = false
     ) async throws {
-        topics = try TopicNamespace(
-            prefix: gateway.identity.prefix, version: settings.broker.topicVersion, deviceID: device)
+        topics = try access.topics(of: device)
         user = nil
         subscriptions = OpenSubscriptions()
-        let (broker, master) = (BrokerAddress(settings.broker, of: gateway), gateway.masterClientID)
+        let broker = access.address
         var messaging = MessengerSettings(settings.broker)
         messaging.leastDelay = { network.leastDelay(to: broker.host) }
         let presence = try topics.custom(settings.broker.statusTopic)
         if settings.broker.presence != .off { messaging.presenceTopic = presence }
         messaging.retainsPresence = settings.broker.presence == .retained
-        if settings.broker.reportsErrors { messaging.reportTopic = try topics.errors }
+        if access.reportsErrors { messaging.reportTopic = try topics.errors }
         telemetryTopic = try topics.custom(settings.telemetry.topic)
         ownTopics = [telemetryTopic.name, presence.name]
         let inboxes = try await InboxStore.open(
-            ofScope: gateway.identity.scope, owner: device, topics: topics, settings: settings,
-            clock: clock)
+            ofScope: access.scope, owner: device, topics: topics, settings: settings, clock: clock)
         self.inboxes = inboxes
         do {
             outbox = try await Outbox.open(
-                at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))", owner: device,
+                at: "\(settings.stateDirectory)/\(Self.outboxName(access.scope))", owner: device,
                 policy: OutboxPolicy(settings.outbox), durability: settings.outbox.durable ? .disk : .memory,
                 isSuspect: outboxIsSuspect, clock: clock)
         } catch {
@@ -62,9 +61,7 @@ package struct BrokerSession: Sendable {
             throw error
         }
         messenger = Messenger(address: broker, outbox: outbox, inboxes: inboxes, settings: messaging) {
-            let token = try await session.accessToken()
-            let identity = try await ConnectingIdentity(of: session, at: broker, settings.broker)
-            return identity.credentials(of: device, client: master, token: token.value, by: settings.broker)
+            try await access.credentials(of: device)
         }
     }
 
@@ -72,27 +69,22 @@ package struct BrokerSession: Sendable {
     ///
     /// - Throws: ``MessagingError`` for a user whose name cannot be part of a topic.
     package init(
-        _ user: UserStatus, of board: BrokerSession, session: GatewaySession, gateway: GatewayConfiguration,
-        settings: AgentConfiguration, network: NetworkWatch
+        _ user: UserStatus, of board: BrokerSession, access: GatewayBrokerAccess, settings: AgentConfiguration,
+        network: NetworkWatch
     ) async throws {
         guard let name = user.userName else { throw MessagingError.userUnusable(name: nil) }
-        topics = try TopicNamespace(
-            prefix: board.topics.prefix, version: board.topics.version, deviceID: board.topics.deviceID, userID: name)
+        topics = try board.topics.ofUser(name)
         (telemetryTopic, ownTopics) = (board.telemetryTopic, board.ownTopics)
         self.user = user
         subscriptions = OpenSubscriptions(endingWith: MessagingError.userRequired)
         inboxes = nil
         outbox = try await Outbox.open(at: "", policy: OutboxPolicy(settings.outbox), durability: .broker)
-        let (broker, master) = (board.messenger.address, gateway.masterClientID)
+        let broker = board.messenger.address
         var messaging = MessengerSettings(settings.broker)
         messaging.leastDelay = { network.leastDelay(to: broker.host) }
-        if settings.broker.reportsErrors { messaging.reportTopic = try topics.errors }
+        if access.reportsErrors { messaging.reportTopic = try topics.errors }
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
-            let token = try await session.accessToken(ofUserLoggedInAt: user.loggedInAt)
-            let identity = try await ConnectingIdentity(of: session, at: broker, settings.broker)
-            return BrokerCredentials(
-                clientID: "\(identity.magIdentifier)::\(master)::\(name)", userName: name, password: token.value,
-                tls: identity.tls)
+            try await access.credentials(of: user, named: name)
         }
     }
 
@@ -113,7 +105,7 @@ package struct BrokerSession: Sendable {
         try topics.custom(filter: filter)
     }
 
-    /// Erases a gateway's outbox and inboxes, which must not be open, with their messages and what was set aside.
+    /// Erases a broker's outbox and inboxes, which must not be open, with their messages and what was set aside.
     package static func removeMessages(of scope: String, in directory: String) {
         Outbox.remove(at: "\(directory)/\(outboxName(scope))")
         InboxStore.remove(at: "\(directory)/\(inboxName(scope))")
@@ -121,51 +113,13 @@ package struct BrokerSession: Sendable {
 
     package static func inboxName(_ scope: String) -> String { "inbox" + outboxName(scope).dropFirst("outbox".count) }
 
-    /// The file name of a gateway's outbox: a readable part of its scope `host:port/prefix`, and a hash of all of it,
+    /// The file name of a broker's outbox: a readable part of its scope, such as `host:port/prefix`, and a hash of all of it,
     /// because a file name allows neither every character nor every length.
     package static func outboxName(_ scope: String) -> String {
         let shown = scope.prefix(64).map {
             $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_"
         }
         return "outbox-\(String(shown))-\(Hex.encode(SHA256.hash(scope.utf8).prefix(8))).db"
-    }
-}
-
-/// The credentials for the broker, whosever connection it is; obtained before each connect, after the token.
-private struct ConnectingIdentity {
-    let magIdentifier: String
-    let tls: TLSContext
-
-    init(of session: GatewaySession, at broker: BrokerAddress, _ settings: BrokerSettings) async throws {
-        guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity()
-        else { throw GatewayError.notRegistered }
-        self.magIdentifier = magIdentifier
-        // The broker has the gateway's certificate authority (MAG 9.1), even if the settings name another host for it.
-        var trust = try session.trust(for: session.configuration.identity.host)
-        trust.host = broker.host
-        tls = try TLSContext(
-            trust: trust, identity: identity, applicationProtocol: settings.alpn.isEmpty ? nil : settings.alpn)
-    }
-
-    /// The board's own, as the settings say: the protocol has none for a board without a user.
-    func credentials(
-        of device: String, client: String, token: SecretBytes, by settings: BrokerSettings
-    ) -> BrokerCredentials {
-        let names = ["mag-identifier": magIdentifier, "client": client, "device": device]
-        let userName = LoginTemplate.fill(settings.userName, with: names)
-        let secrets = names.merging(["token": token.exposedText()]) { own, _ in own }
-        let password = LoginTemplate.fill(settings.password, with: secrets)
-        return BrokerCredentials(
-            clientID: LoginTemplate.fill(settings.clientID, with: names), userName: userName.isEmpty ? nil : userName,
-            password: password.isEmpty ? nil : SecretBytes(utf8: password), tls: tls)
-    }
-}
-
-extension BrokerAddress {
-    fileprivate init(_ settings: BrokerSettings, of gateway: GatewayConfiguration) {
-        self.init(
-            host: settings.host.isEmpty ? gateway.identity.host : settings.host,
-            port: settings.port == 0 ? gateway.announcedBrokerPort ?? Self.standardPort : settings.port)
     }
 }
 

@@ -7,19 +7,14 @@ import Groundwork
 import Messaging
 import Storage
 
-/// Keeps the broker session of the board's account open for as long as the board is registered, and that of the
-/// logged-in user beside it.
-package final actor BrokerSessionKeeper: RegistrationWork {
-    package nonisolated let session: GatewaySession
-    package nonisolated let gateway: GatewayConfiguration
+/// Keeps the broker session of the board's account open for as long as the board has an identity there.
+package final actor BrokerSessionKeeper {
     package nonisolated let account: AccountName
     package nonisolated let host: Host
-    /// `nil` until the board is registered.
+    /// What the files of messages are named after; see ``BrokerAccess/scope``.
+    package nonisolated let scope: String
+    /// `nil` until the board has an identity.
     package var brokerSession: BrokerSession?
-    /// The logged-in user beside it, with the task that keeps the connection; see `BrokerSessionKeeper+User.swift`.
-    package var userBrokerSession: BrokerSession?
-    package var userTask: Task<Void, Never>?
-    package let userChange = AsyncMutex()
     /// Why there is no broker session, if the outbox is the cause.
     package private(set) var outboxFault: MessagingError?
     /// Who has the files of messages open, or opens them: a number for each stay at the broker.
@@ -28,9 +23,8 @@ package final actor BrokerSessionKeeper: RegistrationWork {
     /// Whether the holder erases the files once they are closed.
     private var erasesFiles = false
 
-    package init(session: GatewaySession, gateway: GatewayConfiguration, account: AccountName, host: Host) {
-        self.session = session
-        self.gateway = gateway
+    package init(scope: String, account: AccountName, host: Host) {
+        self.scope = scope
         self.account = account
         self.host = host
     }
@@ -41,37 +35,46 @@ package final actor BrokerSessionKeeper: RegistrationWork {
         host.report(event, of: account, over: connection, ends: ends)
     }
 
+    /// Takes note of why the last stay ended, or could not begin.
     package func didFail(_ error: any Error) {
         outboxFault =
             if case .outboxUnusable(let fault) = error as? MessagingError { .outboxUnusable(fault) } else { nil }
     }
 
-    package func userWasLocked() async { await endLockedSubscriptions() }
+    /// Work beside a broker session, which ends with it; whichever part ends first ends the session.
+    package typealias Companion = @Sendable () async throws -> Void
 
+    /// Stays at the broker until the work fails, one of the companions ends, or the task is canceled.
+    ///
+    /// - Parameters:
+    ///   - device: what the board is called there.
+    ///   - companions: while the account is stopped, they alone go on: the outbox takes messages and keeps them.
+    ///   - isReady: called once messages are accepted.
+    ///   - isFormer: called at the end; whether the messages are those of a former identity, and to be dropped.
     package func run(
-        at link: Link, as device: String, until changes: AsyncStream<GatewayEvent>, isReady: @Sendable () -> Void
+        as device: String, at access: any BrokerAccess, beside companions: [Companion],
+        isReady: @Sendable () -> Void, isFormer: @Sendable () async -> Bool
     ) async throws {
         stays += 1
         holder = stays
         defer { letGo() }
         let brokerSession = try await BrokerSession(
-            device: device, session: session, gateway: gateway, settings: host.settings, network: host.network,
+            device: device, access: access, settings: host.settings, network: host.network,
             clock: host.time.watchedClock, outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
         outboxFault = nil
         self.brokerSession = brokerSession
         isReady()
         let ending: Result<Void, any Error>
         do {
-            ending = .success(try await work(at: brokerSession, link, until: changes))
+            ending = .success(try await work(at: brokerSession, access, beside: companions))
         } catch {
             ending = .failure(error)
         }
         let inboxes = self.brokerSession?.inboxes
         self.brokerSession = nil
-        await adjustUserBrokerSession()
+        let isFormer = await isFormer()
         await brokerSession.subscriptions.end()
-        // After the gateway withdraws a registration, the device identifier stays, and so do its messages.
-        if let now = try? await session.status(), now.deviceID != device {
+        if isFormer {
             _ = try? await brokerSession.outbox.clear()
             _ = try? await inboxes?.clear()
         }
@@ -80,9 +83,9 @@ package final actor BrokerSessionKeeper: RegistrationWork {
         try ending.get()
     }
 
-    private func work(at brokerSession: BrokerSession, _ link: Link, until changes: AsyncStream<GatewayEvent>)
-        async throws
-    {
+    private func work(
+        at brokerSession: BrokerSession, _ access: any BrokerAccess, beside companions: [Companion]
+    ) async throws {
         let outbox = await brokerSession.outbox.status()
         if let path = outbox.setAside { report(OutboxEvent.setAside(path: path, rescued: outbox.rescued)) }
         let former = await brokerSession.outbox.droppedAtOpening
@@ -99,9 +102,8 @@ package final actor BrokerSessionKeeper: RegistrationWork {
             group.addTask {
                 for await event in connection {
                     let isConnected = if case .connected = event { true } else { false }
-                    // A record that cannot be read is reported by the code that needs it.
-                    if isConnected { try? await link.confirmTime(by: .new) }
-                    // A connected board has a valid registration and a valid token.
+                    if isConnected { await access.didConnect() }
+                    // A connected board has a valid registration and valid credentials.
                     self.report(event, ends: isConnected ? [.credentials] : [])
                 }
             }
@@ -110,16 +112,11 @@ package final actor BrokerSessionKeeper: RegistrationWork {
             if let inboxes = brokerSession.inboxes {
                 group.addTask { await self.workInboxes(inboxes, at: brokerSession) }
             }
-            let session = session
-            // While it is stopped, the outbox takes messages and keeps them.
-            if session.isStopped {
-                group.addTask { await Link.identityChange(in: changes) }
-            } else {
-                group.addTask { await self.keepUserBrokerSession() }
+            if !access.isStopped {
                 group.addTask { try await brokerSession.messenger.run() }
-                group.addTask { try await Self.dropRefusedTokens(of: session, refusals) }
-                group.addTask { await Link.identityChange(in: changes, keepingCertificateOf: session) }
+                group.addTask { try await Self.replaceRefused(of: access, refusals) }
             }
+            for companion in companions { group.addTask { try await companion() } }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -132,13 +129,12 @@ package final actor BrokerSessionKeeper: RegistrationWork {
             SampleSet(time: host.time.now, readings: await host.board.latest()), by: host.settings.telemetry)
     }
 
-    /// Drops tokens that the broker refuses: the next connection gets a new one.
-    private static func dropRefusedTokens(of session: GatewaySession, _ events: AsyncStream<MessengerEvent>)
-        async throws
+    /// The next connection gets other credentials than those that the broker refuses.
+    private static func replaceRefused(of access: any BrokerAccess, _ events: AsyncStream<MessengerEvent>) async throws
     {
         for await event in events {
             guard case .refused(let refusal) = event, refusal.concernsCredentials else { continue }
-            try await session.dropAccessToken()
+            try await access.credentialsWereRefused()
         }
     }
 
@@ -147,9 +143,7 @@ package final actor BrokerSessionKeeper: RegistrationWork {
     /// The outbox and the inboxes are emptied here or at the end of the broker session, whichever comes first. If the
     /// process ends before that, they are emptied when they are next opened, which only another identity does. Where no
     /// broker session is open, because the outbox cannot be, the files are erased.
-    package func discarding(
-        at link: Link, _ giveUp: @Sendable () async throws -> Void
-    ) async throws -> DiscardedMessages {
+    package func discarding(_ giveUp: @Sendable () async throws -> Void) async throws -> DiscardedMessages {
         guard let outbox = brokerSession?.outbox else {
             let former = holder
             try await giveUp()
@@ -175,9 +169,7 @@ package final actor BrokerSessionKeeper: RegistrationWork {
     }
 
     /// They must not be open.
-    private func eraseFiles() {
-        BrokerSession.removeMessages(of: gateway.identity.scope, in: host.settings.stateDirectory)
-    }
+    private func eraseFiles() { BrokerSession.removeMessages(of: scope, in: host.settings.stateDirectory) }
 }
 
 extension BrokerSession {

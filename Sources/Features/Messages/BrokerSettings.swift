@@ -5,8 +5,9 @@ import Groundwork
 package struct BrokerSettings: TypedValue {
     package init() {}
 
-    /// The account whose registration is used at the broker, and to which the outbox belongs.
-    package var account = AccountName.gateway.text
+    /// The account whose broker has the board's messages, and to which the outbox belongs. Empty: the one that was made
+    /// for this at a broker, else the default one at its gateway.
+    package var account = ""
     /// Empty: the gateway's host.
     package var host = ""
     /// 0: what the gateway's configuration announces (`mas.mqtt-port`), else 8883.

@@ -42,7 +42,7 @@ extension BrokerSessionKeeper {
     package func stationWithInboxes() async throws -> (brokerSession: BrokerSession, inboxes: InboxStore) {
         guard let brokerSession else { throw AgentError.subscriptionEnded }
         if let inboxes = brokerSession.inboxes { return (brokerSession, inboxes) }
-        let path = "\(host.settings.stateDirectory)/\(BrokerSession.inboxName(gateway.identity.scope))"
+        let path = "\(host.settings.stateDirectory)/\(BrokerSession.inboxName(scope))"
         let inboxes = try await InboxStore.open(
             at: path, owner: brokerSession.topics.deviceID, policies: [],
             clock: host.time.watchedClock)

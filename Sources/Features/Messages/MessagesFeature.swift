@@ -24,7 +24,7 @@ package struct MessagesFeature: Feature {
 
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("broker") { table in
-            table.string("account", &configuration.broker.account, .accountName)
+            table.string("account", &configuration.broker.account, .accountNameOrEmpty)
             table.string("host", &configuration.broker.host, .hostOrEmpty)
             table.integer("port", &configuration.broker.port, in: 0...65_535)
             table.integer("keep_alive_seconds", &configuration.broker.keepAliveSeconds, in: 5...65_535)
@@ -69,7 +69,8 @@ package struct MessagesFeature: Feature {
 
     package func examine(into state: inout AgentState) async throws {
         guard let keeper = await broker.keeper else { return }
-        state.found[BrokerCheck.stopped] = .bool(keeper.session.isStopped)
+        state.found[GatewayCheck.isNotNeeded] = .bool(await broker.gatewayBroker == nil)
+        state.found[BrokerCheck.stopped] = .bool(await gateways.table[broker.account]?.session.isStopped == true)
         state.messages.outboxFault = await keeper.outboxFault
         guard let status = await keeper.brokerSession?.messenger.status() else { return }
         state.messages.broker = .init(
@@ -93,7 +94,7 @@ package struct MessagesFeature: Feature {
             var report = [
                 "broker": messenger.json, "outbox": OutboxStatus.answer.json((messenger.outbox, flush, host.time.now)),
             ]
-            report["userBroker"] = await keeper.userBrokerSession?.messenger.status().json
+            report["userBroker"] = await broker.gatewayBroker?.openUserBrokerSession?.messenger.status().json
             return report
         }
         guard let fault = await keeper.outboxFault else { return [:] }

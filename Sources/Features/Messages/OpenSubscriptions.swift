@@ -65,10 +65,18 @@ package final class OpenSubscriptions: Sendable {
 package struct Deliveries {
     package let subscription: Subscription
     /// Messages on these topics are left out.
-    package var leavingOut: Set<String> = []
+    package let leavingOut: Set<String>
     package let encoder: MessageEncoder
     /// Of the broker session, which knows why it ends.
-    package var brokerSession = OpenSubscriptions()
+    package let brokerSession: OpenSubscriptions
+
+    package init(
+        subscription: Subscription, leavingOut: Set<String> = [], encoder: MessageEncoder,
+        brokerSession: OpenSubscriptions = OpenSubscriptions()
+    ) {
+        (self.subscription, self.leavingOut) = (subscription, leavingOut)
+        (self.encoder, self.brokerSession) = (encoder, brokerSession)
+    }
 
     /// Writes waiting messages at once, until the reader is gone.
     ///

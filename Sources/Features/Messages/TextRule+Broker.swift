@@ -12,6 +12,11 @@ extension TextRule {
         (try? Topic($0)) == nil || $0.contains("/")
             ? ("is not one level of a topic", "leave out slashes, + and #, and do not leave it empty") : nil
     }
+    /// Where the topics of a board are at a broker without a gateway.
+    package static let topicTemplate = TextRule {
+        (try? TopicNamespace(template: $0, deviceID: "device")) == nil
+            ? ("is not a template of topics", "end it with the level {name}, such as \"sites/{device}/{name}\"") : nil
+    }
     /// A protocol that TLS names to the server (ALPN, RFC 7301), or nothing.
     package static let applicationProtocol = TextRule {
         $0.utf8.count > 255 ? ("has more than 255 bytes", "write the name of one protocol, such as \"mqtt\"") : nil

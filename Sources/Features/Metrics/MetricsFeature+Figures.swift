@@ -1,3 +1,4 @@
+import AgentBrokers
 import AgentCore
 import AgentGateway
 import AgentMessages
@@ -57,7 +58,7 @@ extension MetricsFeature {
     }
 
     private func addMessages(to page: inout MetricsPage, at now: Date) async {
-        let (brokerSession, user) = (await broker.brokerSession, await broker.keeper?.userBrokerSession)
+        let (brokerSession, user) = (await broker.brokerSession, await broker.gatewayBroker?.openUserBrokerSession)
         let own = await brokerSession?.messenger.status()
         var connections: [MetricsPage.Connection] = []
         if let own { connections.append(.init(kind: .board, name: broker.account.text, status: own)) }

@@ -1,3 +1,4 @@
+import AgentBrokers
 import AgentCore
 import AgentGateway
 import AgentMessages
@@ -34,9 +35,9 @@ extension NetworkFeature {
         }
         var messengers: [Messenger?] = []
         for broker in brokers.all { messengers.append(await broker.connection?.messenger) }
-        if let keeper = await broker.keeper {
-            messengers += [await keeper.brokerSession?.messenger, await keeper.userBrokerSession?.messenger]
-        }
+        messengers += [
+            await broker.brokerSession?.messenger, await broker.gatewayBroker?.openUserBrokerSession?.messenger,
+        ]
         for messenger in messengers {
             await messenger?.adapt(hasReturned: hasReturned) { [network = host.network] in network.monitor.carries($0) }
         }
@@ -63,7 +64,7 @@ extension NetworkFeature {
             signs.lastSilence = failure.at
         }
         // A broker elsewhere says nothing of the gateway. Nor does one that is down: calls may work.
-        if let messenger = await (link.work as? BrokerSessionKeeper)?.brokerSession?.messenger,
+        if let messenger = await (link.work as? GatewayBroker)?.keeper.brokerSession?.messenger,
             messenger.address.host == gateway
         {
             signs.isConnected = await messenger.status().state == .connected

@@ -1,3 +1,4 @@
+import AgentBrokers
 import AgentCore
 import AgentGateway
 import AgentMessages

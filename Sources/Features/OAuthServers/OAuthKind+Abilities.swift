@@ -75,6 +75,11 @@ extension OAuthKind: AccountTokens {
         guard !refreshing else { throw AccountError.otherKind(name, kind: self.name) }
         return .json(try await account(name).token(scope: scope).json)
     }
+
+    func ownToken(scope: String?, lasting: Duration, at name: AccountName) async throws -> OwnToken {
+        let token = try await account(name).token(scope: scope, lasting: lasting)
+        return OwnToken(value: token.value, lifeLeft: token.lifeLeft)
+    }
 }
 
 extension OAuthKind: AccountCalls {

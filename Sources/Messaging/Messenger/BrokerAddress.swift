@@ -4,6 +4,8 @@ import Cryptography
 public struct BrokerAddress: Sendable, Hashable {
     /// MQTT over TLS (IANA `secure-mqtt`, MAG 9.1).
     public static let standardPort = 8883
+    /// MQTT without TLS (IANA `mqtt`).
+    public static let plainPort = 1883
 
     /// A DNS name or an IP address, IPv6 without brackets; a link-local one with its zone, such as `fe80::1%eth0`.
     public var host: String

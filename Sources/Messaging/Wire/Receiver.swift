@@ -10,4 +10,12 @@ public enum Receiver: Sendable, Equatable {
     case group(String, members: [String])
     /// All clients of the application with this client identifier, which is this one's.
     case application(String)
+
+    /// Its identifier.
+    public var id: String {
+        switch self {
+        case .user(let id), .userAcrossApplications(let id), .device(let id), .group(let id, _), .application(let id):
+            id
+        }
+    }
 }

@@ -43,6 +43,10 @@ public enum TopicFault: Sendable, Equatable {
     case misplacedWildcard
     /// An identifier with a slash, which would extend into other topics.
     case severalLevels
+    /// A template that does not end with the name, or has other names in braces.
+    case notATemplate
+    /// A receiver at a broker whose topics have none.
+    case noReceivers
 
     /// The fault that a topic and a filter can both have.
     init?(inText text: String) {
@@ -85,6 +89,8 @@ extension TopicFault: CustomStringConvertible {
         case .forbiddenCharacter: "it contains a control character"
         case .wildcard: "a topic to publish to cannot have wildcards"
         case .misplacedWildcard: "+ must be a whole level, and # the whole last level"
+        case .notATemplate: "it has to end with the level {name}, and may have {device} before it"
+        case .noReceivers: "only the broker of a gateway has topics for receivers; publish to a topic instead"
         case .severalLevels: "an identifier in a topic cannot have a slash"
         }
     }

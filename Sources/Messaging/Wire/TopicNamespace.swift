@@ -1,15 +1,18 @@
 import Groundwork
 
-/// The topics of a gateway (MAG 9.2), seen from one device.
+/// The topics of a broker, seen from one device: those of a gateway (MAG 9.2), or of any other broker by a template.
 ///
 ///     let topics = try TopicNamespace(prefix: "", deviceID: "3f9a…")
 ///     try topics.custom("telemetry")      // /2.0/client/devices/3f9a…/custom/telemetry
 ///     try topics.user("alice", "doorbell") // /2.0/client/users/alice/custom/doorbell
+///     try TopicNamespace(template: "sites/{device}/{name}", deviceID: "pump").custom("level")    // sites/pump/level
 public struct TopicNamespace: Sendable, Hashable {
     /// The gateway's prefix with one leading slash, or empty (MAG quirk Q15).
     public let prefix: String
     /// The first level after the prefix, `2.0` at the gateway.
     public let version: String
+    /// What the device's own topics begin with at a broker without a gateway.
+    private let start: String?
     public let deviceID: String
     /// The user logged in on this device; `nil` for a board without a user.
     public private(set) var userID: String?
@@ -25,10 +28,42 @@ public struct TopicNamespace: Sendable, Hashable {
     ) throws(MessagingError) {
         let bare = prefix.trimming { $0 == "/" }
         self.prefix = bare.isEmpty ? "" : "/\(bare)"
+        start = nil
         self.version = try Self.level(version)
         self.deviceID = try Self.level(deviceID)
         self.userID = try userID.map { user throws(MessagingError) in try Self.level(user) }
         _ = try Topic(own("check"))
+    }
+
+    /// Topics of a broker without a gateway: the device has no users there, and knows no receivers.
+    ///
+    /// - Parameters:
+    ///   - template: ends with `{name}`, which stands for the topics of the device; `{device}` stands for its identifier.
+    ///   - deviceID: one level of a topic.
+    /// - Throws: ``MessagingError/invalidTopic(_:_:)``
+    public init(template: String, deviceID: String) throws(MessagingError) {
+        guard let start = Self.start(of: template) else { throw .invalidTopic(template.quoted, .notATemplate) }
+        (prefix, version) = ("", Self.standardVersion)
+        self.deviceID = try Self.level(deviceID)
+        self.start = start.split(separator: "{device}", omittingEmptySubsequences: false).joined(separator: deviceID)
+        _ = try Topic(own("check"))
+    }
+
+    /// What comes before the name in a template; `nil` if it does not end with one, or has other braces.
+    private static func start(of template: String) -> String? {
+        let name = "{name}"
+        guard template == name || template.hasSuffix("/" + name) else { return nil }
+        let start = String(template.dropLast(name.count))
+        let rest = start.split(separator: "{device}", omittingEmptySubsequences: false).joined()
+        return rest.contains { $0 == "{" || $0 == "}" } ? nil : start
+    }
+
+    /// The same, seen from a user who is logged in on the device.
+    public func ofUser(_ user: String) throws(MessagingError) -> TopicNamespace {
+        var topics = self
+        topics.userID = try Self.level(user)
+        _ = try Topic(topics.own("check"))
+        return topics
     }
 
     /// The version level of the gateway's topics (MAG 9.2).
@@ -101,7 +136,8 @@ public struct TopicNamespace: Sendable, Hashable {
     /// - Parameter topic: below the receiver's own; the receiver's identifier unless given (MAG 9.2).
     /// - Throws: ``MessagingError/invalidReceiver(_:_:)``, ``MessagingError/invalidTopic(_:_:)``
     public func topics(of receiver: Receiver, _ topic: String? = nil) throws(MessagingError) -> [Topic] {
-        switch receiver {
+        guard start == nil else { throw .invalidReceiver(receiver.id.quoted, .noReceivers) }
+        return switch receiver {
         case .user(let id): [try user(id, topic)]
         case .userAcrossApplications(let id): [try userAcrossApplications(id, topic ?? id)]
         case .device(let id): [try device(id, topic ?? id)]
@@ -116,6 +152,7 @@ public struct TopicNamespace: Sendable, Hashable {
     }
 
     private func own(_ topic: String) -> String {
+        if let start { return start + topic }
         if let userID { return "\(prefix)/\(version)/client/users/\(userID)/custom/\(topic)" }
         return "\(prefix)/\(version)/client/devices/\(deviceID)/custom/\(topic)"
     }

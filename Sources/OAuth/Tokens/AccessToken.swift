@@ -9,6 +9,8 @@ public struct AccessToken: Sendable, Equatable {
     public let expiresAt: Date
     /// Whether the server has said when it expires; otherwise it refuses the token some day.
     public let isEndKnown: Bool
+    /// How long it was valid when it was asked for; `nil` if the server does not say.
+    public var lifeLeft: Duration?
     /// Granted scopes.
     public let scope: Set<String>
 }
@@ -57,6 +59,7 @@ public struct HeldToken: Sendable, Equatable {
     public func token(at now: Date, uptime: Duration) -> AccessToken {
         AccessToken(
             value: value, expiresAt: now + (deadline - uptime).inSeconds, isEndKnown: isEndKnown,
+            lifeLeft: isEndKnown ? deadline - uptime : nil,
             scope: Scope.words(scope))
     }
 

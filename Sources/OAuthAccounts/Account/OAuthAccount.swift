@@ -60,15 +60,17 @@ public actor OAuthAccount {
 
     /// A valid access token whose scope includes this one; refreshed or requested if necessary.
     ///
-    /// - Parameter scope: with blanks between; `nil` means the account's own.
+    /// - Parameters:
+    ///   - scope: with blanks between; `nil` means the account's own.
+    ///   - life: how long it is to be valid; one that is valid for less is replaced, and taken if there is no better one.
     /// - Throws: ``OAuthAccountError``, `HTTPError`, what the vault throws
-    public func token(scope: String? = nil) async throws -> AccessToken {
+    public func token(scope: String? = nil, lasting life: Duration = .zero) async throws -> AccessToken {
         let wanted = Scope.words(scope ?? server.scope)
-        if !isUnsaved, let entry = holding.tokens.valid(for: wanted, at: uptime) { return shown(entry) }
+        if !isUnsaved, let entry = holding.tokens.valid(for: wanted, at: uptime + life) { return shown(entry) }
         try await noting {
             try await self.flights.join(.token(wanted)) { [self] _ in
                 // Not ended with its last caller: the server may have replaced a refresh token.
-                try await Task { try await obtain(wanted) }.value
+                try await Task { try await obtain(wanted, lasting: life) }.value
             }
         }
         guard let entry = holding.tokens.valid(for: wanted, at: uptime) else { throw logInNeeded(for: wanted) }
@@ -90,10 +92,10 @@ public actor OAuthAccount {
     /// Whether nothing works until a person logs in.
     public var needsPerson: Bool { holding.tokens.isEmpty && !server.isUnattended }
 
-    private func obtain(_ wanted: Set<String>) async throws {
+    private func obtain(_ wanted: Set<String>, lasting life: Duration) async throws {
         if isUnsaved { try await keep(holding) }
         // An operation before this one may have brought it.
-        guard holding.tokens.valid(for: wanted, at: uptime) == nil else { return }
+        guard holding.tokens.valid(for: wanted, at: uptime + life) == nil else { return }
         if let entry = holding.tokens.refreshable(for: wanted) {
             try await refresh(entry)
             guard holding.tokens.valid(for: wanted, at: uptime) == nil else { return }

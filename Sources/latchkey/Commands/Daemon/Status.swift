@@ -14,7 +14,7 @@ struct Status: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Then show each event as it happens, until Ctrl-C.")
     var follow = false
 
-    @Flag(name: .shortAndLong, help: "Print nothing: exit status 1 unless registered and connected to the broker.")
+    @Flag(name: .shortAndLong, help: "Print nothing: exit status 1 unless connected to the broker, and registered at a gateway if any.")
     var quiet = false
 
     @OptionGroup var account: AccountOption
@@ -39,7 +39,8 @@ struct Status: AsyncParsableCommand {
         if follow { try await following.open() }
         let status = try await client.get("/v1/status")
         if quiet {
-            guard status["registration"]?["state"] == "registered", status["broker"]?["state"] == "connected" else {
+            let isIdentified = status["registration"]?["state"] == "registered" || status["gateway"] == nil
+            guard isIdentified, status["broker"]?["state"] == "connected" else {
                 throw ExitCode(ExitStatus.failure.rawValue)
             }
             return
@@ -77,7 +78,7 @@ struct Status: AsyncParsableCommand {
         } else {
             addIdentity(of: status, to: &fields)
         }
-        if let network = status["network"] { addNetwork(network, to: &fields) }
+        if let network = status["network"] { addNetwork(network, hasGateway: status["gateway"] != nil, to: &fields) }
         if status["sharing"]?.bool == true { fields.add("sharing", "the user's session, with devices nearby") }
         addTokens(of: status, to: &fields)
         addMessages(of: status, to: &fields)
@@ -100,14 +101,14 @@ struct Status: AsyncParsableCommand {
         return fields.text
     }
 
-    private func addNetwork(_ network: JSON, to fields: inout Fields) {
+    private func addNetwork(_ network: JSON, hasGateway: Bool, to fields: inout Fields) {
         let out = Terminal.standardOutput
         let link = network["interface"]?.string.map { "\($0) (\(network["kind"]?.string ?? "?")), " } ?? ""
         let gateway =
             switch network["gateway"]?.string {
             case "reachable": out.green("gateway reachable")
             case "not-reachable": out.yellow("gateway not reachable")
-            default: "gateway unknown"
+            default: hasGateway ? "gateway unknown" : "connected"
             }
         fields.add("network", network["state"]?.string == "none" ? out.yellow("none") : link + gateway)
     }
@@ -116,14 +117,17 @@ struct Status: AsyncParsableCommand {
     ///   account.
     private func addIdentity(of account: JSON, to fields: inout Fields) {
         let out = Terminal.standardOutput
-        fields.add("gateway", account["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll -"))
+        if account["gateway"] != nil || account["broker"] == nil {
+            fields.add(
+                "gateway", account["gateway"]?["url"]?.string ?? out.yellow("none; begin with: latchkey setup"))
+        }
         for other in account["otherGateways"]?.array ?? [] {
             fields.add("also known", other["url"]?.string.map { "\($0); its registration is kept" })
         }
         if let state = account["start"]?["state"]?.string, state != "started", account["gateway"] != nil {
             fields.add("state", out.yellow(state))
         }
-        let registration = account["registration"]
+        let registration = account["gateway"] == nil ? nil : account["registration"]
         fields.add(
             "registration",
             registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })

@@ -79,7 +79,8 @@ struct Accounts: AsyncParsableCommand, Listed {
         discussion: """
             An account is a name for the board's relation to one server: its registration there, its tokens and \
             the user who is logged in. 'gateway' is the default one; others at gateways are made with \
-            'latchkey enroll --account NAME', those at OAuth servers with 'latchkey accounts add NAME'.
+            'latchkey enroll --account NAME', those at OAuth servers and at brokers with \
+            'latchkey accounts add NAME'.
 
             Commands without --account use the one that was chosen last:
 
@@ -161,7 +162,9 @@ struct Accounts: AsyncParsableCommand, Listed {
         let out = Terminal.standardOutput
         let server = account["server"]?["issuer"]?.string ?? account["server"]?["clientID"]?.string
         let backend = account["backend"]?["url"]?.string
-        var parts = [account["gateway"]?["url"]?.string ?? (server ?? backend).map(out.shown) ?? "?"]
+        let broker = account["broker"]?["address"]?.string
+        var parts = [account["gateway"]?["url"]?.string ?? (server ?? backend ?? broker).map(out.shown) ?? "?"]
+        if let state = account["broker"]?["state"]?.string { parts.append("broker, \(state)") }
         if backend != nil { parts.append("M-Pin, \(Amount.of(Int64(account["users"]?.array?.count ?? 0), "user"))") }
         if let grant = account["server"]?["grant"]?.string { parts.append(grant) }
         if let state = account["registration"]?["state"]?.string {
@@ -171,7 +174,7 @@ struct Accounts: AsyncParsableCommand, Listed {
         if account["usesBroker"]?.bool == true { parts.append("uses the broker") }
         if account["isCurrent"]?.bool == true, account["isDefault"]?.bool != true { parts.append("in use by commands") }
         if account["needsPerson"]?.bool == true { parts.append(out.yellow("no user is logged in")) }
-        let isUnusable = account["gateway"] == nil && account["server"] == nil && account["backend"] == nil
+        let isUnusable = account["gateway"] == nil && account["server"] == nil && account["backend"] == nil && broker == nil
         if isUnusable || account["registration"]?["state"]?.string == "unknown",
             let fault = account["lastError"]?["message"]?.string
         {

@@ -5,8 +5,12 @@ extension Accounts {
     struct Add: RouteCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Add an account at an OAuth 2.0 or OpenID Connect server.",
+            abstract: "Add an account at an OAuth 2.0 or OpenID Connect server, or at a broker.",
             discussion: """
+                At a broker, where a board without a gateway sends its messages:
+
+                  $ latchkey accounts add home --broker mqtts://broker.lan --user board --password-stdin < secret
+
                 The server describes itself at its issuer; a server that does not is described by --endpoint. The \
                 client is one that the server's administrator has made, or --register asks for one.
 
@@ -52,10 +56,18 @@ extension Accounts {
         @Flag(help: "Register the board as a client (RFC 7591).") var register = false
         @Flag(help: "Read the token for the registration from standard input, its first line.")
         var registrationTokenStdin = false
+        @OptionGroup var broker: BrokerAccountOptions
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
             _ = try AccountOption.name(name)
+            guard broker.broker == nil else {
+                let ofServers = [issuer, authentication, algorithm, grant, redirectURI, subject, audience]
+                guard ofServers.allSatisfy({ $0 == nil }), !register, resource.isEmpty, endpoint.isEmpty else {
+                    throw ValidationError("--broker cannot be combined with the options of an OAuth server")
+                }
+                return
+            }
             guard !secretStdin || !registrationTokenStdin else {
                 throw ValidationError("only one of --secret-stdin and --registration-token-stdin can be read")
             }
@@ -66,6 +78,9 @@ extension Accounts {
         }
 
         func request() throws -> RouteRequest {
+            if let request = try broker.request(name, clientID: clientID, scope: scope, authorities: authorities) {
+                return request
+            }
             func fields(_ texts: [String]) -> JSON {
                 let pairs = texts.map { text in
                     let name = text.prefix { $0 != "=" }
@@ -129,7 +144,10 @@ extension Accounts {
         let out = Terminal.standardOutput
         var fields = Fields()
         fields.add("account", account["name"]?.string)
-        guard let server = account["server"] else { return fields.text + "\n" + summary(of: account) }
+        if let broker = account["broker"] { BrokerAccountOptions.describe(broker, in: &fields) }
+        guard let server = account["server"] else {
+            return account["broker"] == nil ? fields.text + "\n" + summary(of: account) : fields.text
+        }
         fields.add("issuer", server["issuer"]?.string.map(out.shown))
         fields.add("client", server["clientID"]?.string.map(out.shown))
         fields.add("authentication", server["authentication"]?.string)

@@ -1,10 +1,61 @@
 import AgentCore
+import AgentGateway
 import Gateway
 import Groundwork
 import Messaging
 
-/// The logged-in user at the broker, with a connection beside the board's: from log-in to log-out (MAG 9.1).
-extension BrokerSessionKeeper {
+/// A gateway's broker while the board is registered there: the board's own session, and that of the logged-in user
+/// beside it, from log-in to log-out (MAG 9.1).
+package final actor GatewayBroker: RegistrationWork {
+    package nonisolated let keeper: BrokerSessionKeeper
+    private let session: GatewaySession
+    private var access: GatewayBrokerAccess?
+    private var userBrokerSession: BrokerSession?
+    /// Keeps that connection.
+    private var userTask: Task<Void, Never>?
+    private let userChange = AsyncMutex()
+
+    private nonisolated var host: Host { keeper.host }
+
+    package init(session: GatewaySession, gateway: GatewayConfiguration, account: AccountName, host: Host) {
+        self.session = session
+        keeper = BrokerSessionKeeper(scope: gateway.identity.scope, account: account, host: host)
+    }
+
+    package func run(
+        at link: Link, as device: String, until changes: AsyncStream<GatewayEvent>, isReady: @Sendable () -> Void
+    ) async throws {
+        let access = GatewayBrokerAccess(link)
+        self.access = access
+        let session = session
+        let companions: [BrokerSessionKeeper.Companion] =
+            session.isStopped
+            ? [{ await Link.identityChange(in: changes) }]
+            : [
+                { await self.keepUserBrokerSession() },
+                { await Link.identityChange(in: changes, keepingCertificateOf: session) },
+            ]
+        try await keeper.run(as: device, at: access, beside: companions, isReady: isReady) {
+            await self.adjustUserBrokerSession()
+            // After the gateway withdraws a registration, the device identifier stays, and so do its messages.
+            guard let now = try? await session.status() else { return false }
+            return now.deviceID != device
+        }
+    }
+
+    package func didFail(_ error: any Error) async { await keeper.didFail(error) }
+
+    package func discarding(
+        at link: Link, _ giveUp: @Sendable () async throws -> Void
+    ) async throws -> DiscardedMessages { try await keeper.discarding(giveUp) }
+
+    package func userWasLocked() async { await endLockedSubscriptions() }
+
+    // MARK: The user
+
+    /// The session of the logged-in user, if it is open.
+    package var openUserBrokerSession: BrokerSession? { userBrokerSession }
+
     /// The broker session of the logged-in user.
     ///
     /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`; `SessionLockError.messagesLocked`;
@@ -19,7 +70,7 @@ extension BrokerSessionKeeper {
     }
 
     /// Follows who is logged in, until canceled.
-    package func keepUserBrokerSession() async {
+    private func keepUserBrokerSession() async {
         let events = session.events.subscribe()
         await adjustUserBrokerSession()
         // Events are rare, and several kinds of them change who is logged in.
@@ -28,11 +79,12 @@ extension BrokerSessionKeeper {
 
     /// Ends the connection of a user who is no longer logged in, and begins that of the one who is. Without the
     /// board's broker session there is none.
-    package func adjustUserBrokerSession() async {
+    private func adjustUserBrokerSession() async {
         await userChange.lock()
         defer { userChange.unlock() }
+        let board = await keeper.brokerSession
         let user =
-            brokerSession != nil && !session.isStopped && host.settings.broker.userConnection
+            board != nil && !session.isStopped && host.settings.broker.userConnection
             ? try? await session.user() : nil
         guard
             user?.loggedInAt != userBrokerSession?.user?.loggedInAt
@@ -41,10 +93,9 @@ extension BrokerSessionKeeper {
             return
         }
         await endUserBrokerSession()
-        guard let user, let board = brokerSession,
+        guard let user, let board, let access,
             let begun = try? await BrokerSession(
-                user, of: board, session: session, gateway: gateway, settings: host.settings,
-                network: host.network)
+                user, of: board, access: access, settings: host.settings, network: host.network)
         else { return }
         userBrokerSession = begun
         userTask = Task { [session] in await self.work(at: begun, session) }
@@ -52,7 +103,7 @@ extension BrokerSessionKeeper {
 
     /// Ends the subscriptions of local programs to messages of a user whose session was just locked: what arrives
     /// while the connection is being ended reaches no one.
-    package func endLockedSubscriptions() async {
+    private func endLockedSubscriptions() async {
         await userBrokerSession?.subscriptions.end(because: SessionLockError.messagesLocked)
     }
 
@@ -80,7 +131,7 @@ extension BrokerSessionKeeper {
             Task {
                 var mayDropToken = true
                 for await event in connection {
-                    self.report(event, over: .user)
+                    self.keeper.report(event, over: .user)
                     switch event {
                     case .connected: mayDropToken = true
                     // Once: a broker that takes no users refuses every token.
@@ -91,7 +142,7 @@ extension BrokerSessionKeeper {
                     }
                 }
             },
-            Task { for await event in messages { self.report(event, over: .user) } },
+            Task { for await event in messages { self.keeper.report(event, over: .user) } },
         ]
         try? await messenger.run()
         messenger.events.finish()

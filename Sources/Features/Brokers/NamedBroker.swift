@@ -1,9 +1,10 @@
 import AgentCore
+import AgentMessages
 import Groundwork
 import Messaging
 
-/// A broker that the settings name, with one connection for all programs of this board: made when the first needs it,
-/// and ended a while after the last.
+/// The broker of an account for the programs of this board, with one connection for all of them: made when the first
+/// needs it, and ended a while after the last.
 ///
 /// Nothing is kept: a message is accepted when the broker has it (``Durability/broker``).
 package actor NamedBroker {
@@ -13,13 +14,15 @@ package actor NamedBroker {
         package let outbox: Outbox
         /// The subscriptions of local programs; they end with it.
         package let subscriptions: OpenSubscriptions
-        fileprivate let work: Task<Void, Never>
+        /// `nil` for the board's own.
+        fileprivate let work: Task<Void, Never>?
     }
 
     /// How long an unused connection stays: a program that publishes every few seconds needs only one.
     private static let patience = Duration.seconds(30)
 
-    package nonisolated let settings: NamedBrokerSettings
+    package nonisolated let settings: BrokerAccount
+    private let login: BrokerLogin
     private let policy: OutboxPolicy
     private let network: NetworkWatch
     private let report: @Sendable (any ReportedEvent) -> Void
@@ -32,10 +35,10 @@ package actor NamedBroker {
     package private(set) var lastError: MessagingError?
 
     package init(
-        _ settings: NamedBrokerSettings, policy: OutboxPolicy, network: NetworkWatch,
+        _ login: BrokerLogin, policy: OutboxPolicy, network: NetworkWatch,
         report: @escaping @Sendable (any ReportedEvent) -> Void
     ) {
-        self.settings = settings
+        (self.login, settings) = (login, login.account)
         self.policy = policy
         self.network = network
         self.report = report
@@ -44,14 +47,20 @@ package actor NamedBroker {
     /// A right to use the connection, which ends with its last reference.
     package final class Use: Sendable {
         package let connection: Connection
-        private let broker: NamedBroker
+        private let broker: NamedBroker?
 
         fileprivate init(_ connection: Connection, of broker: NamedBroker) {
-            self.connection = connection
-            self.broker = broker
+            (self.connection, self.broker) = (connection, broker)
         }
 
-        deinit { Task { [broker] in await broker.release() } }
+        /// The board's own connection, which no program has to keep.
+        init(_ session: BrokerSession) {
+            connection = Connection(
+                messenger: session.messenger, outbox: session.outbox, subscriptions: session.subscriptions, work: nil)
+            broker = nil
+        }
+
+        deinit { if let broker { Task { await broker.release() } } }
     }
 
     /// Connects if necessary, and waits for the first attempt.
@@ -88,8 +97,8 @@ package actor NamedBroker {
         messaging.will = settings.will
         messaging.leastDelay = { [network, host = settings.address.host] in network.leastDelay(to: host) }
         let outbox = try await Outbox.open(at: "", policy: policy, durability: .broker)
-        let messenger = Messenger(address: settings.address, outbox: outbox, settings: messaging) { [settings] in
-            try settings.credentials()
+        let messenger = Messenger(address: settings.address, outbox: outbox, settings: messaging) { [login] in
+            try await login.credentials()
         }
         let (events, messages) = (messenger.events.subscribe(), messenger.messages.subscribe())
         let work = Task { [weak self, report] in
@@ -117,7 +126,8 @@ package actor NamedBroker {
         switch event {
         case .connected: lastError = nil
         case .failed(let error, _): lastError = error
-        case .connecting, .refused, .disconnected, .subscriptionRefused: break
+        case .refused: login.tokenWasRefused()
+        case .connecting, .disconnected, .subscriptionRefused: break
         }
     }
 
@@ -158,8 +168,8 @@ package actor NamedBroker {
         self.connection = nil
         // First, so that the broker forgets what was subscribed to.
         await connection.subscriptions.end()
-        connection.work.cancel()
-        await connection.work.value
+        connection.work?.cancel()
+        await connection.work?.value
         await connection.outbox.refuseHeld(because: .notConfirmed)
         await connection.outbox.close()
     }

@@ -1,43 +1,23 @@
 import AgentCore
+import AgentMessages
 import Cryptography
 import Groundwork
 import Messaging
 import Settings
 
-/// A broker beside the gateway's, as the settings name it: `[[brokers]]`.
-package struct NamedBrokerSettings: Sendable, Equatable {
-    /// The most brokers: each in use has a connection and a thread.
+/// The accounts at brokers that the settings have: `[[brokers]]`.
+extension BrokerAccount {
+    /// The most of them: each in use has a connection and a thread.
     package static let limit = 8
     /// The largest file of certificates, in bytes.
     private static let fileLimit = 65_536
     /// The longest payload of a will, in bytes.
     private static let willLimit = 4096
 
-    package var name: String
-    package var address: BrokerAddress
-    /// How it has to prove itself; `nil` connects without TLS.
-    package var tls: TLS?
-    package var clientID: String
-    /// Empty: none.
-    package var userName = ""
-    /// Absolute path of the password's file; empty: none.
-    package var passwordFile = ""
-    package var cleanSession = true
-    package var keepAliveSeconds = 60
-    package var will: Will?
-
-    package struct TLS: Sendable, Equatable {
-        package var security = ServerSecurity()
-        /// The protocol that is named to the server (ALPN, RFC 7301); empty: none.
-        package var alpn = ""
-    }
-
-    // MARK: Reading
-
     package static func read(from root: inout SettingsTable) -> (
-        brokers: [NamedBrokerSettings], faults: [SettingsFault]
+        brokers: [BrokerAccount], faults: [SettingsFault]
     ) {
-        var brokers: [NamedBrokerSettings] = []
+        var brokers: [BrokerAccount] = []
         var faults: [SettingsFault] = []
         for var table in root.tables("brokers", atMost: limit) {
             if let broker = read(&table) {
@@ -51,7 +31,7 @@ package struct NamedBrokerSettings: Sendable, Equatable {
         return (brokers, faults)
     }
 
-    private static func read(_ table: inout SettingsTable) -> NamedBrokerSettings? {
+    private static func read(_ table: inout SettingsTable) -> BrokerAccount? {
         _ = table.string("name", required: "write a name, such as \"plant\"")
         _ = table.string("host", required: "write a host name or an address")
         var (name, host, usesTLS, port) = ("", "", true, 0)
@@ -60,18 +40,23 @@ package struct NamedBrokerSettings: Sendable, Equatable {
         table.flag("tls", &usesTLS)
         table.integer("port", &port, in: 1...65_535)
         let tls = readTLS(&table, isUsed: usesTLS)
-        let address = BrokerAddress(host: host, port: port > 0 ? port : usesTLS ? BrokerAddress.standardPort : 1883)
-        var broker = NamedBrokerSettings(name: name, address: address, tls: tls, clientID: "")
+        let address = BrokerAddress(
+            host: host, port: port > 0 ? port : usesTLS ? BrokerAddress.standardPort : BrokerAddress.plainPort)
+        var broker = BrokerAccount(name: name, address: address, tls: tls, clientID: "")
+        broker.isPreset = true
         table.string("client_id", &broker.clientID, .any)
         table.string("user_name", &broker.userName, .any)
-        table.string("password_file", &broker.passwordFile, .absolutePathOrEmpty)
+        var passwordFile = ""
+        table.string("password_file", &passwordFile, .absolutePathOrEmpty)
+        if !passwordFile.isEmpty { broker.secret = .file(passwordFile) }
         table.flag("clean_session", &broker.cleanSession)
         table.integer("keep_alive_seconds", &broker.keepAliveSeconds, in: 5...65_535)
+        table.string("topics", &broker.topics, .topicTemplate)
         broker.will = readWill(&table)
         if !broker.cleanSession, broker.clientID.isEmpty {
             table.note("client_id", "is missing", fix: "name the client whose session the broker keeps")
         }
-        if !broker.passwordFile.isEmpty, broker.userName.isEmpty {
+        if !passwordFile.isEmpty, broker.userName.isEmpty {
             table.note("user_name", "is missing", fix: "a password needs a user name (MQTT 3.1.1)")
         }
         table.refuseUnknownKeys()
@@ -85,8 +70,8 @@ package struct NamedBrokerSettings: Sendable, Equatable {
         table.string("alpn", &tls.alpn, .applicationProtocol)
         for key in ["client_certificate", "client_key"] where table.string(key) != nil {
             table.note(
-                key, "client certificates of other brokers are not supported yet",
-                fix: "leave it out; user_name and password_file log in, and the gateway's broker gets the board's own")
+                key, "the settings cannot hold a client certificate, whose key belongs into the sealed store",
+                fix: "leave it out and make an account: latchkey accounts add NAME --broker URL --certificate FILE")
         }
         let files = table.strings("certificates") ?? []
         guard isUsed else {
@@ -119,53 +104,11 @@ package struct NamedBrokerSettings: Sendable, Equatable {
         }
         return (try? Topic(topic)).map { Will(topic: $0, payload: Array(payload.utf8), qos: qos, retain: retain) }
     }
-
-    // MARK: Connecting
-
-    /// What to log in with now: the password's file is read each time, so that it may be replaced.
-    ///
-    /// - Throws: ``AgentError/passwordUnreadable(path:reason:)``, or why there is no TLS.
-    package func credentials() throws -> BrokerCredentials {
-        let tls = try tls.map { tls in
-            try TLSContext(
-                trust: tls.security.trust(of: address.certifiedHost), identity: nil,
-                applicationProtocol: tls.alpn.isEmpty ? nil : tls.alpn)
-        }
-        return BrokerCredentials(
-            clientID: clientID.isEmpty ? "latchkey-\(String(UInt64.random(in: .min ... .max), radix: 16))" : clientID,
-            userName: userName.isEmpty ? nil : userName,
-            password: passwordFile.isEmpty ? nil : try password(), tls: tls)
-    }
-
-    private func password() throws(BrokerError) -> SecretBytes {
-        var bytes: [UInt8]
-        do {
-            bytes = try BoundedFile.read(passwordFile, limit: 4096)
-        } catch {
-            throw .passwordUnreadable(path: passwordFile, reason: error.description)
-        }
-        defer { wipe(&bytes) }
-        var content: [UInt8]
-        do throws(ReceivedText.Fault) {
-            content = try ReceivedText.utf8(bytes)
-        } catch {
-            throw .passwordUnreadable(path: passwordFile, reason: error.reason)
-        }
-        defer { wipe(&content) }
-        // Editors end a file with a line break that is not part of the password.
-        var secret = content[...]
-        if secret.last == UInt8(ascii: "\n") { secret = secret.dropLast() }
-        if secret.count < content.count, secret.last == UInt8(ascii: "\r") { secret = secret.dropLast() }
-        guard !secret.isEmpty, !secret.contains(0) else {
-            throw .passwordUnreadable(path: passwordFile, reason: "it contains no password")
-        }
-        return SecretBytes(secret)
-    }
 }
 
 extension AgentConfiguration {
-    package var brokers: [NamedBrokerSettings] {
-        get { self[TypedList<NamedBrokerSettings>.self].all }
-        set { self[TypedList<NamedBrokerSettings>.self].all = newValue }
+    package var brokers: [BrokerAccount] {
+        get { self[TypedList<BrokerAccount>.self].all }
+        set { self[TypedList<BrokerAccount>.self].all = newValue }
     }
 }

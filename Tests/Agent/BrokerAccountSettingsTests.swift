@@ -7,12 +7,17 @@ import Testing
 
 @testable import Agent
 @testable import AgentCore
+@testable import AgentBrokers
 @testable import AgentMessages
 
 @Suite("Brokers in the settings")
-struct NamedBrokerSettingsTests {
-    private static func read(_ text: String) throws -> [NamedBrokerSettings] {
+struct BrokerAccountSettingsTests {
+    private static func read(_ text: String) throws -> [BrokerAccount] {
         try AgentConfiguration(toml: text, path: "test.toml").brokers
+    }
+
+    private static func credentials(of broker: BrokerAccount) throws -> BrokerCredentials {
+        try broker.credentials(identity: nil, password: nil) { Date() }
     }
 
     @Test("brokers of the settings are read with everything that a connection needs")
@@ -37,7 +42,8 @@ struct NamedBrokerSettingsTests {
             ).first)
         #expect(broker.address == BrokerAddress(host: "broker.example", port: 8883))
         #expect(broker.tls?.security.usesPublicAnchors == true)
-        #expect((broker.clientID, broker.userName, broker.passwordFile) == ("line-3", "board", "/etc/latchkey/plant"))
+        #expect((broker.clientID, broker.userName) == ("line-3", "board"))
+        #expect(broker.secret == .file("/etc/latchkey/plant"))
         #expect((broker.cleanSession, broker.keepAliveSeconds) == (false, 30))
         let topic = try Topic("line/3")
         #expect(broker.will == Will(topic: topic, payload: Array("gone".utf8), qos: 2, retain: true))
@@ -50,7 +56,7 @@ struct NamedBrokerSettingsTests {
         #expect(broker.tls == nil)
         #expect(broker.will == nil)
         #expect(broker.cleanSession)
-        let (one, other) = (try broker.credentials(), try broker.credentials())
+        let (one, other) = (try Self.credentials(of: broker), try Self.credentials(of: broker))
         #expect(one.userName == nil && one.password == nil && one.tls == nil)
         #expect(one.clientID != other.clientID, "two boards do not displace each other")
     }
@@ -92,7 +98,7 @@ struct NamedBrokerSettingsTests {
         let broker = try #require(
             try Self.read("[[brokers]]\nname = \"a\"\nhost = \"\(text)\"\npublic_authorities = true\n").first)
         #expect((broker.address.host, broker.address.certifiedHost) == (host, certified))
-        #expect(throws: Never.self) { try broker.credentials() }
+        #expect(throws: Never.self) { try Self.credentials(of: broker) }
     }
 
     @Test("the protocol that TLS names has at most 255 bytes, at the gateway's broker and at others")
@@ -168,7 +174,8 @@ struct NamedBrokerSettingsTests {
                     password_file = "\(path)"
                     """
                 ).first)
-            #expect(try broker.credentials().password?.exposedText() == "s3cret ")
+            #expect(broker.secret == .file(path))
+            #expect(try BrokerLogin.password(inFile: path).exposedText() == "s3cret ")
         }
     }
 }
