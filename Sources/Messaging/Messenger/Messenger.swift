@@ -27,7 +27,7 @@ public final actor Messenger {
     /// The system's libmosquitto.
     public static var libraryVersion: String { MosquittoClient.libraryVersion }
 
-    private let credentials: @Sendable () async throws -> BrokerCredentials
+    let credentials: @Sendable () async throws -> BrokerCredentials
     let inbox: Inbox
 
     // Reported by ``status()``.
@@ -38,6 +38,8 @@ public final actor Messenger {
     private var acknowledged = 0
 
     // The present connection.
+    /// Of the newest attempt.
+    var proxy: BrokerProxy?
     var connection: BrokerConnection?
     /// Whether the broker has accepted it.
     var isOpen = false
@@ -79,7 +81,8 @@ public final actor Messenger {
     public func status() async -> MessengerStatus {
         let counts = inbox.counts
         return MessengerStatus(
-            state: state, since: since, broker: address, attempts: attempts, lastError: presentError,
+            state: state, since: since, broker: address, proxy: proxy?.description, attempts: attempts,
+            lastError: presentError,
             inboxFault: inbox.standing?.obstacle, outbox: await outbox.status(), sent: await outbox.sent,
             acknowledged: acknowledged,
             received: counts.received, unclaimed: counts.unclaimed, oversized: counts.oversized,
@@ -162,15 +165,10 @@ public final actor Messenger {
             ending.formUnion(late)
         }
         var order: ConnectionOrder
-        do {
-            order = ConnectionOrder(
-                address: address, credentials: try await credentials(), keepAlive: settings.keepAlive,
-                timeout: settings.connectTimeout, cleanSession: settings.cleanSession,
-                presenceTopic: settings.presenceTopic, retainsPresence: settings.retainsPresence, will: settings.will,
-                window: pace.limit)
+        do throws(MessagingError) {
+            order = try await self.order()
         } catch {
-            let why = Explanation(of: error)
-            return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(why), loss: nil), nil, false)
+            return (Task.isCancelled ? .closed : .failed(error, loss: nil), nil, false)
         }
         guard !Task.isCancelled, !reconnectsAtOnce else { return (.closed, nil, false) }
         order.leavesInboxMessages = inbox.standing?.obstacle != nil

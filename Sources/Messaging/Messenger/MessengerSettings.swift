@@ -4,6 +4,8 @@ import Groundwork
 public struct MessengerSettings: Sendable {
     /// The longest silence towards the broker: 5 to 65,535 s, in whole seconds.
     public var keepAlive = Duration.seconds(60)
+    /// Asked before each attempt: the proxy on the way to a broker; `nil`: none. If it throws, the attempt has failed.
+    public var proxy: @Sendable (BrokerAddress) throws -> BrokerProxy? = { _ in nil }
     /// From resolving the host name to the broker's verdict on the credentials.
     public var connectTimeout = Duration.seconds(30)
     /// Whether the broker forgets subscriptions and waiting messages between connections.
