@@ -19,7 +19,8 @@ struct HostileWayTests {
             key = [line for line in lines if line.startswith(b"Sec-WebSocket-Key")][0].split()[1]
             digest = hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
             client.sendall(b"HTTP/1.1 101 S\\r\\nUpgrade: websocket\\r\\nConnection: upgrade\\r\\n"
-                b"Sec-WebSocket-Protocol: mqtt\\r\\nSec-WebSocket-Accept: " + (accept or base64.b64encode(digest)) + b"\\r\\n\\r\\n")
+                b"Sec-WebSocket-Protocol: mqtt\\r\\nSec-WebSocket-Accept: "
+                + (accept or base64.b64encode(digest)) + b"\\r\\n\\r\\n")
         def frame(client):
             first, second = read(client, 2)
             assert second & 128

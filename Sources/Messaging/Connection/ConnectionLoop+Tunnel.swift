@@ -11,8 +11,7 @@ extension ConnectionLoop {
     /// - Throws: also when the library does not take the connection.
     func reachByTunnel(_ client: MosquittoClient, until deadline: ContinuousClock.Instant) throws(Stop) {
         let address = order.address
-        let wire = try reach(order.proxy?.host ?? address.host, order.proxy?.port ?? address.port, until: deadline)
-        if let proxy = order.proxy { try ask(proxy, on: wire, until: deadline) }
+        let wire = try way(until: deadline)
         guard address.webSocketPath != nil else { return try hand(wire.socket, to: client) }
         if let tls = order.credentials.tls { try secure(wire, with: tls, until: deadline) }
         try upgrade(wire, until: deadline)
@@ -20,6 +19,25 @@ extension ConnectionLoop {
         try hand(relay.libraryEnd, to: client)
         relay.closeLibraryEnd()
         self.relay = relay
+    }
+
+    /// Tries whether there is a connection to be had.
+    func probe() -> ConnectionEnding {
+        do throws(Stop) {
+            _ = try way(until: .now + order.timeout)
+            return .closed
+        } catch {
+            guard case .failed(let failure) = error else { return .closed }
+            return .failed(failure, loss: nil)
+        }
+    }
+
+    /// A connection to the broker's port.
+    private func way(until deadline: ContinuousClock.Instant) throws(Stop) -> Wire {
+        let (proxy, address) = (order.proxy, order.address)
+        let wire = try reach(proxy?.host ?? address.host, proxy?.port ?? address.port, until: deadline)
+        if let proxy { try ask(proxy, on: wire, until: deadline) }
+        return wire
     }
 
     private func hand(_ socket: Int32, to client: MosquittoClient) throws(Stop) {

@@ -38,8 +38,8 @@ final class ConnectionLoop {
 
     /// Lives as long as the connection.
     func run() {
-        inbox.connectionBegins()
-        let ending = live()
+        if !order.isProbe { inbox.connectionBegins() }
+        let ending = order.isProbe ? probe() : live()
         reportFinished()
         connection.post { $0.ending = ending }
     }

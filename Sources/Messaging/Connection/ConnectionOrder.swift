@@ -8,6 +8,8 @@ struct ConnectionOrder: Sendable {
     var timeout: Duration
     /// What the connection is made through; `nil`: nothing.
     var proxy: BrokerProxy?
+    /// Whether it is only tried if the broker can be reached: nothing is said to it.
+    var isProbe = false
     var cleanSession: Bool
     var presenceTopic: Topic?
     var retainsPresence = true

@@ -6,13 +6,13 @@ extension Messenger {
     func order() async throws(MessagingError) -> ConnectionOrder {
         let credentials: BrokerCredentials
         do {
-            credentials = try await self.credentials()
+            credentials = try await self.credentials(broker)
         } catch {
             throw .credentialsUnavailable(Explanation(of: error))
         }
         proxy = try proxyForNext()
         return ConnectionOrder(
-            address: address, credentials: credentials, keepAlive: settings.keepAlive,
+            address: broker, credentials: credentials, keepAlive: settings.keepAlive,
             timeout: settings.connectTimeout, proxy: proxy, cleanSession: settings.cleanSession,
             presenceTopic: settings.presenceTopic, retainsPresence: settings.retainsPresence, will: settings.will,
             window: pace.limit)
@@ -20,7 +20,7 @@ extension Messenger {
 
     private func proxyForNext() throws(MessagingError) -> BrokerProxy? {
         do {
-            return try settings.proxy(address)
+            return try settings.proxy(broker)
         } catch let error as MessagingError {
             throw error
         } catch {

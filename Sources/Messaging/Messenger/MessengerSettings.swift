@@ -25,6 +25,8 @@ public struct MessengerSettings: Sendable {
     public var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
     /// Asked after each failure: a delay that the next attempt needs at least, such as while there is no network.
     public var leastDelay: @Sendable () -> Duration = { .zero }
+    /// How often it is tried whether the first of several brokers can be reached again, while another is used.
+    public var returnCheck = Duration.seconds(600)
     public var steadyAfter = Duration.seconds(10)
     /// How often it is tried whether messages for inboxes can be kept again.
     public var roomCheck = Duration.seconds(30)

@@ -18,6 +18,10 @@ public struct MessengerStatus: Sendable {
     public var broker: BrokerAddress
     /// The proxy of the newest attempt, `host:port`; `nil`: none.
     public var proxy: String?
+    /// Whether it is the first of several.
+    public var isPreferred = true
+    /// Why the first is not used.
+    public var preferredError: MessagingError?
     /// Attempts since the last connection, including the present one.
     public var attempts: Int
     /// Why the last connection or attempt ended; `nil` while all is well.

@@ -1,8 +1,8 @@
 import Glibc
 
 /// Carries what the library writes to its end of a pair of sockets over WebSocket, and back. It has no thread: the
-/// caller waits for the library's end, and has it ``work()`` whenever one of the ``descriptors`` is ready. What it holds is bounded
-/// by a piece in each direction.
+/// caller waits for the library's end, and has it ``work()`` whenever one of the ``descriptors`` is ready. What it holds
+/// is bounded by a piece in each direction.
 final class WebSocketRelay {
     /// How much is carried at once, in bytes.
     private static let piece = 16_384
