@@ -165,7 +165,8 @@ extension BrokerAddress {
     fileprivate init(_ settings: BrokerSettings, of gateway: GatewayConfiguration) {
         self.init(
             host: settings.host.isEmpty ? gateway.identity.host : settings.host,
-            port: settings.port == 0 ? gateway.announcedBrokerPort ?? Self.standardPort : settings.port)
+            port: settings.port == 0 ? gateway.announcedBrokerPort ?? Self.standardPort : settings.port,
+            webSocketPath: settings.way.webSocketPath.isEmpty ? nil : settings.way.webSocketPath)
     }
 }
 
@@ -174,6 +175,7 @@ extension MessengerSettings {
         self.init()
         keepAlive = .seconds(settings.keepAliveSeconds)
         window = settings.window
+        proxy = { [way = settings.way] in try way.proxy(to: $0) }
     }
 }
 

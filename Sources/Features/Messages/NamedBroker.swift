@@ -86,6 +86,7 @@ package actor NamedBroker {
         messaging.keepAlive = .seconds(settings.keepAliveSeconds)
         messaging.cleanSession = settings.cleanSession
         messaging.will = settings.will
+        messaging.proxy = { [way = settings.way] in try way.proxy(to: $0) }
         messaging.leastDelay = { [network, host = settings.address.host] in network.leastDelay(to: host) }
         let outbox = try await Outbox.open(at: "", policy: policy, durability: .broker)
         let messenger = Messenger(address: settings.address, outbox: outbox, settings: messaging) { [settings] in

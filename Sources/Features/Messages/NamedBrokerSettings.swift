@@ -25,6 +25,7 @@ package struct NamedBrokerSettings: Sendable, Equatable {
     package var cleanSession = true
     package var keepAliveSeconds = 60
     package var will: Will?
+    package var way = BrokerWaySettings()
 
     package struct TLS: Sendable, Equatable {
         package var security = ServerSecurity()
@@ -67,6 +68,8 @@ package struct NamedBrokerSettings: Sendable, Equatable {
         table.string("password_file", &broker.passwordFile, .absolutePathOrEmpty)
         table.flag("clean_session", &broker.cleanSession)
         table.integer("keep_alive_seconds", &broker.keepAliveSeconds, in: 5...65_535)
+        broker.way.read(&table)
+        if !broker.way.webSocketPath.isEmpty { broker.address.webSocketPath = broker.way.webSocketPath }
         broker.will = readWill(&table)
         if !broker.cleanSession, broker.clientID.isEmpty {
             table.note("client_id", "is missing", fix: "name the client whose session the broker keeps")
@@ -134,32 +137,7 @@ package struct NamedBrokerSettings: Sendable, Equatable {
         return BrokerCredentials(
             clientID: clientID.isEmpty ? "latchkey-\(String(UInt64.random(in: .min ... .max), radix: 16))" : clientID,
             userName: userName.isEmpty ? nil : userName,
-            password: passwordFile.isEmpty ? nil : try password(), tls: tls)
-    }
-
-    private func password() throws(BrokerError) -> SecretBytes {
-        var bytes: [UInt8]
-        do {
-            bytes = try BoundedFile.read(passwordFile, limit: 4096)
-        } catch {
-            throw .passwordUnreadable(path: passwordFile, reason: error.description)
-        }
-        defer { wipe(&bytes) }
-        var content: [UInt8]
-        do throws(ReceivedText.Fault) {
-            content = try ReceivedText.utf8(bytes)
-        } catch {
-            throw .passwordUnreadable(path: passwordFile, reason: error.reason)
-        }
-        defer { wipe(&content) }
-        // Editors end a file with a line break that is not part of the password.
-        var secret = content[...]
-        if secret.last == UInt8(ascii: "\n") { secret = secret.dropLast() }
-        if secret.count < content.count, secret.last == UInt8(ascii: "\r") { secret = secret.dropLast() }
-        guard !secret.isEmpty, !secret.contains(0) else {
-            throw .passwordUnreadable(path: passwordFile, reason: "it contains no password")
-        }
-        return SecretBytes(secret)
+            password: passwordFile.isEmpty ? nil : try SecretFile.password(in: passwordFile), tls: tls)
     }
 }
 

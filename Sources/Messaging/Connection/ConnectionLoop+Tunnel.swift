@@ -58,7 +58,6 @@ extension ConnectionLoop {
     ) throws(Stop) -> Wire {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = AI_ADDRCONFIG
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, String(port), &hints, &list) == 0 else { throw unreachable("the host is unknown") }
         defer { freeaddrinfo(list) }

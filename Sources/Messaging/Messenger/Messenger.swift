@@ -17,7 +17,7 @@ import Storage
 public final actor Messenger {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
-    /// The brokers, of which the first is preferred.
+    /// The brokers. The first is preferred.
     public nonisolated let addresses: [BrokerAddress]
     public nonisolated var address: BrokerAddress { addresses[0] }
     public nonisolated let events = Broadcast<MessengerEvent>()
