@@ -1,9 +1,11 @@
 import AgentCore
+import Cryptography
 import Foundation
 import Messaging
 import TestSupport
 import Testing
 
+@testable import Agent
 @testable import AgentMessages
 
 @Suite("Settings of the way to a broker")
