@@ -113,6 +113,14 @@ static inline int latchkey_context_add_chain(SSL_CTX *context, X509 *certificate
     return SSL_CTX_add1_chain_cert(context, certificate);
 }
 
+/* SSL: a client's connection; its options are macros over SSL_ctrl. */
+static inline int latchkey_connection_name_server(SSL *connection, const char *name) {
+    return SSL_set_tlsext_host_name(connection, name) == 1;
+}
+static inline void latchkey_connection_write_in_parts(SSL *connection) {
+    SSL_set_mode(connection, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}
+
 /* BIO: its operations are macros over BIO_ctrl. */
 static inline int latchkey_bio_set_buffer_size(BIO *bio, long bytes) { return BIO_set_buffer_size(bio, bytes) == 1; }
 static inline int latchkey_bio_flush(BIO *bio) { return BIO_flush(bio) == 1; }

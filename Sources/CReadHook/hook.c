@@ -8,8 +8,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 struct ssl_st;
 
@@ -18,6 +20,7 @@ static int (*real_ssl_write)(struct ssl_st *, const void *, int);
 static int (*real_socketpair)(int, int, int, int *);
 static _Thread_local const struct latchkey_read_hook *active;
 static _Thread_local bool refuses_pairs;
+static _Thread_local int connected = -1;
 
 __attribute__((constructor)) static void find_real_functions(void)
 {
@@ -50,6 +53,18 @@ int SSL_write(struct ssl_st *connection, const void *buffer, int count)
     const struct latchkey_read_hook *hook = active;
     if (hook == NULL || hook->tls != connection || count <= 0) return real_ssl_write(connection, buffer, count);
     return hook->writer(hook->context, buffer, count);
+}
+
+void latchkey_connect_to(int socket) { connected = socket; }
+
+extern int __connect(int, const struct sockaddr *, socklen_t);
+
+int connect(int descriptor, const struct sockaddr *address, socklen_t length)
+{
+    if (connected < 0) return __connect(descriptor, address, length);
+    const int source = connected;
+    connected = -1;
+    return dup3(source, descriptor, O_CLOEXEC) < 0 ? -1 : 0;
 }
 
 // Sanitizers watch read(2) and socketpair(2) themselves.

@@ -39,6 +39,15 @@ public enum MessagingError: Explained, Equatable {
     /// TLS failed for another reason, such as the broker rejecting the client certificate.
     case tlsFailed(BrokerAddress, reason: String)
     case connectTimeout(BrokerAddress, Duration)
+    /// The settings or the environment name a proxy that is none.
+    case proxyUnusable(reason: String)
+    /// The proxy on the way to the broker does not answer, or not as a proxy does.
+    case proxyFailed(proxy: String, BrokerAddress, reason: String)
+    /// `status` is the proxy's answer to CONNECT (RFC 9110 section 9.3.6).
+    case proxyRefused(proxy: String, BrokerAddress, status: Int)
+    /// `status` is the answer to the request for a WebSocket (RFC 6455 section 4.1).
+    case webSocketRefused(BrokerAddress, status: Int)
+    case webSocketFailed(BrokerAddress, reason: String)
     case refused(BrokerAddress, BrokerRefusal)
     case connectionLost(BrokerAddress, reason: String)
     /// Another client with this one's identifier ends its connections, as it appears after this many in a row.
@@ -170,6 +179,34 @@ public enum MessagingError: Explained, Equatable {
                 "messaging.connect-timeout", .unreachable,
                 "broker \(broker) did not answer within \(limit.components.seconds) s", remedy: Self.wayToBroker,
                 gateway: .connection)
+        case .proxyUnusable(let reason):
+            Explanation(
+                "messaging.proxy-unusable", .configuration, "the proxy for MQTT cannot be used: \(reason)",
+                remedy: Self.wayToProxy, gateway: .connection)
+        case .proxyFailed(let proxy, let broker, let reason):
+            Explanation(
+                "messaging.proxy-failed", .unreachable,
+                "cannot connect to broker \(broker) through the proxy \(proxy): \(reason)",
+                remedy: Self.wayToProxy, gateway: .connection)
+        case .proxyRefused(let proxy, let broker, let status):
+            Explanation(
+                "messaging.proxy-refused", .unreachable,
+                "the proxy \(proxy) does not connect to broker \(broker): it answered CONNECT with status \(status)",
+                remedy: status == 407 || status == 401
+                    ? "give the proxy's user and password: in https_proxy of the agent's environment, or with "
+                        + "broker.proxy and broker.proxy_password_file"
+                    : "ask its administrator to allow this host and port; many allow port 443 alone",
+                gateway: .connection)
+        case .webSocketRefused(let broker, let status):
+            Explanation(
+                "messaging.websocket-refused", .refused,
+                "broker \(broker) refuses MQTT over WebSocket: it answered with status \(status)",
+                remedy: "check broker.websocket_path and the port; many brokers have \"/mqtt\"", gateway: .connection)
+        case .webSocketFailed(let broker, let reason):
+            Explanation(
+                "messaging.websocket-failed", .unreachable, "WebSocket with broker \(broker) failed: \(reason)",
+                remedy: "check that the port is that of MQTT over WebSocket, and broker.websocket_path",
+                gateway: .connection)
         case .refused(let broker, let refusal):
             Explanation(
                 "messaging.refused", .refused, "broker \(broker) refuses the connection: \(refusal)",
@@ -242,30 +279,9 @@ public enum MessagingError: Explained, Equatable {
 
     private static let topicRules = "see MQTT 3.1.1 section 4.7 for what a topic may be"
     private static let outboxRoom = "check the connection to the broker, or raise outbox.limit_bytes"
+    private static let wayToProxy =
+        "check https_proxy and no_proxy in the environment of the agent (systemctl edit latchkey), or broker.proxy"
     private static let wayToBroker = "check host, port, name resolution and firewall"
-
-    public static var examples: [MessagingError] {
-        let broker = BrokerAddress(host: "HOST")
-        let others: [MessagingError] = [
-            .invalidTopic("TOPIC", .wildcard), .invalidFilter("FILTER", .misplacedWildcard),
-            .invalidReceiver("ID", .severalLevels), .invalidContentType("TYPE"), .notConfirmed, .userRequired,
-            .userUnusable(name: "NAME"), .userUnusable(name: nil),
-            .userConnectionOff,
-            .payloadTooLarge(bytes: 2_000_000, limit: 262_144), .emptyPayload, .outboxFull(limitBytes: 67_108_864),
-            .outboxShareFull(limitBytes: 33_554_432), .noSuchDeadLetter(7), .outboxUnusable(.readOnly(path: "PATH")),
-            .outboxClosed(path: "PATH"), .noSuchInbox("NAME"), .inboxExists("NAME"),
-            .messageNotThere(99, inbox: "NAME", newest: 17), .messageNotThere(99, inbox: "NAME", newest: nil),
-            .tooManyInboxes(limit: 32), .tooManyFormerInboxes(limit: 256), .inboxUnusable(.readOnly(path: "PATH")),
-            .credentialsUnavailable(Explanation("CAUSE", .unreachable, "REASON")),
-            .cannotConnect(broker, reason: "REASON"), .tlsRefused(broker, .pinMismatch),
-            .tlsFailed(broker, reason: "REASON"),
-            .connectTimeout(broker, .seconds(30)), .refused(broker, .badCredentials),
-            .connectionLost(broker, reason: "REASON"), .rival(broker, count: 5), .greetingRefused(broker, count: 5),
-            .alreadyRunning,
-        ]
-        let refused = ["FILTER"].compactMap { try? TopicFilter($0) }.map(MessagingError.subscriptionRefused)
-        return others + refused
-    }
 }
 
 extension MessagingError {

@@ -17,7 +17,7 @@ struct BrokerAccountSettingsTests {
     }
 
     private static func credentials(of broker: BrokerAccount) throws -> BrokerCredentials {
-        try broker.credentials(identity: nil, password: nil) { Date() }
+        try broker.credentials(at: broker.address, identity: nil, password: nil) { Date() }
     }
 
     @Test("brokers of the settings are read with everything that a connection needs")
@@ -175,7 +175,7 @@ struct BrokerAccountSettingsTests {
                     """
                 ).first)
             #expect(broker.secret == .file(path))
-            #expect(try BrokerLogin.password(inFile: path).exposedText() == "s3cret ")
+            #expect(try SecretFile.password(in: path).exposedText() == "s3cret ")
         }
     }
 }

@@ -224,8 +224,12 @@ extension Row {
         },
 
         Row(BrokerCheck(), "skip", "none before") { _ in },
-        Row(BrokerCheck(), "pass", "connected to b:8883") {
+        Row(BrokerCheck(), "pass", "connected to b:8883 (TCP, direct)") {
             $0.messages.broker = .init(address: "b:8883", isConnected: true)
+        },
+        Row(BrokerCheck(), "pass", "connected to b:443/mqtt (WebSocket through the proxy p:3128)") {
+            $0.messages.broker = .init(
+                address: "b:443/mqtt", isConnected: true, way: "WebSocket through the proxy p:3128")
         },
         Row(BrokerCheck(), "pass", "it has reported 2 errors, the last: may not publish") {
             $0.messages.broker = .init(

@@ -12,7 +12,8 @@ struct SecureBroker {
     let bench: Bench
 
     /// - Parameter keepsAll: for clients that are sent more than Mosquitto keeps for one of them by default.
-    init(host: String = "localhost", keepsAll: Bool = false, lines: [String] = []) async throws {
+    init(host: String = "localhost", keepsAll: Bool = false, webSocket: Bool = false, lines: [String] = []) async throws
+    {
         authority = try TestAuthority()
         server = try authority.identity("broker", dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
         bench = try Bench()
@@ -23,7 +24,7 @@ struct SecureBroker {
                     "cafile \(try bench.write(authority.certificate.pem, to: "ca.pem"))",
                     "certfile \(try bench.write(server.chain[0].pem, to: "server.pem"))",
                     "keyfile \(try bench.write(server.keyPEM, to: "server.key"))",
-                ]), bench: bench, host: host)
+                ], speaksWebSocket: webSocket), bench: bench, host: host)
     }
 
     func credentials(

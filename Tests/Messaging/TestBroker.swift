@@ -11,6 +11,9 @@ final class TestBroker {
     struct Options {
         /// `listener` options, such as certificates.
         var lines: [String] = ["allow_anonymous true"]
+        /// Whether it speaks MQTT over WebSocket; then it has a second listener, of MQTT over TCP. Without any such, it
+        /// does not start.
+        var speaksWebSocket = false
 
         /// For clients that are sent more than Mosquitto keeps for one of them by default.
         static let keepingAll = Options(lines: ["allow_anonymous true", "max_queued_messages 0"])
@@ -18,11 +21,15 @@ final class TestBroker {
 
     let bench: Bench
     let address: BrokerAddress
+    /// Of its second listener.
+    let plainPort: Int
     private var program: Program?
 
     init(_ options: Options = Options(), bench: Bench? = nil, host: String = "127.0.0.1") async throws {
         self.bench = try bench ?? Bench()
-        address = BrokerAddress(host: host, port: try UnusedPort.reserve())
+        plainPort = options.speaksWebSocket ? try UnusedPort.reserve() : 0
+        address = BrokerAddress(
+            host: host, port: try UnusedPort.reserve(), webSocketPath: options.speaksWebSocket ? "/mqtt" : nil)
         try self.bench.write(
             """
             listener \(address.port) 127.0.0.1
@@ -31,6 +38,7 @@ final class TestBroker {
             persistence_location \(self.bench.directory.path)/
             log_dest stderr
             \(options.lines.joined(separator: "\n"))
+            \(options.speaksWebSocket ? "protocol websockets\nlistener \(plainPort) 127.0.0.1" : "")
 
             """, to: "mosquitto.conf")
         try await start()

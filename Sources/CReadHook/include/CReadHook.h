@@ -1,5 +1,5 @@
-// Lets a program see, and change, what a library reads from a socket or a TLS connection, and refuse it pairs of
-// sockets.
+// Lets a program see, and change, what a library reads from a socket or a TLS connection, refuse it pairs of sockets,
+// and give it a connection that the program made.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,3 +33,7 @@ int latchkey_write_beneath(const void *buffer, int count);
 
 // Has socketpair(2) fail with EMFILE on this thread, until it is called with `false`. Without effect under sanitizers.
 void latchkey_refuse_socket_pairs(bool are_refused);
+
+// Has the next connect(2) of this thread replace its socket by a copy of this connected one, and succeed; with -1 it
+// connects as usual.
+void latchkey_connect_to(int connected);

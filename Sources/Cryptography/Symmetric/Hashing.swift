@@ -31,6 +31,19 @@ public enum Digest: String, Sendable {
     }
 }
 
+/// SHA-1 (FIPS 180-4), for protocols that only recognize something by it, such as RFC 6455 section 4.2.2.
+public enum SHA1 {
+    public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        let bytes = Array(bytes)
+        var digest = [UInt8](repeating: 0, count: 20)
+        // Fails only for the same reasons as SHA-256 above.
+        guard EVP_Q_digest(nil, "SHA1", nil, bytes, bytes.count, &digest, nil) == 1 else {
+            fatalError("SHA-1: \(takeOpenSSLReason())")
+        }
+        return digest
+    }
+}
+
 /// HMAC (RFC 2104).
 public enum HMAC {
     public static func sha256(key: SecretBytes, _ message: some Collection<UInt8>) -> [UInt8] {

@@ -12,7 +12,8 @@ struct AccountBrokerAccess: BrokerAccess {
     static func scope(of name: String) -> String { "broker:" + name }
 
     var scope: String { Self.scope(of: account.name) }
-    var address: BrokerAddress { account.address }
+    var addresses: [BrokerAddress] { account.addresses }
+    var way: BrokerWaySettings { login.way }
     var reportsErrors: Bool { false }
     var isStopped: Bool { false }
 
@@ -20,7 +21,9 @@ struct AccountBrokerAccess: BrokerAccess {
         try TopicNamespace(template: account.topics, deviceID: device)
     }
 
-    func credentials(of device: String) async throws -> BrokerCredentials { try await login.credentials() }
+    func credentials(of device: String, at broker: BrokerAddress) async throws -> BrokerCredentials {
+        try await login.credentials(at: broker)
+    }
 
     func credentialsWereRefused() async { login.tokenWasRefused() }
 

@@ -1,4 +1,5 @@
 import AgentCore
+import AgentMessages
 import Cryptography
 import Groundwork
 import Messaging
@@ -28,7 +29,7 @@ extension BrokerAccount {
 
     private var document: JSON {
         var members: [String: JSON] = [
-            "host": .string(address.host), "port": .integer(Int64(address.port)), "clientID": .string(clientID),
+            "brokers": .array(([address] + others).map(Self.document)), "clientID": .string(clientID),
             "topics": .string(topics), "keepAliveSeconds": .integer(Int64(keepAliveSeconds)),
             "carriesMessages": .bool(carriesMessages),
         ]
@@ -54,6 +55,22 @@ extension BrokerAccount {
         return .object(members)
     }
 
+    private static func document(_ address: BrokerAddress) -> JSON {
+        [
+            "host": .string(address.host), "port": .integer(Int64(address.port)),
+            "webSocketPath": address.webSocketPath.map(JSON.string) ?? .null,
+        ]
+    }
+
+    private static func address(_ document: JSON) -> BrokerAddress? {
+        guard let host = document["host"]?.string, let port = document["port"]?.integer.flatMap({ Int(exactly: $0) }),
+            (1...65_535).contains(port)
+        else { return nil }
+        let path = document["webSocketPath"]?.string
+        guard path.map(BrokerAddress.isWebSocketPath) != false else { return nil }
+        return BrokerAddress(host: host, port: port, webSocketPath: path)
+    }
+
     /// - Throws: ``BrokerError/recordInvalid(_:)``
     init(record: Record, of name: AccountName) throws(BrokerError) {
         guard let document = try? JSON(parsing: record.content.exposed()), let account = Self(document, name: name.text)
@@ -62,11 +79,12 @@ extension BrokerAccount {
     }
 
     private init?(_ document: JSON, name: String) {
-        guard let host = document["host"]?.string, let port = document["port"]?.integer.flatMap({ Int(exactly: $0) }),
-            (1...65_535).contains(port), let clientID = document["clientID"]?.string,
+        let addresses = document["brokers"]?.array?.compactMap(Self.address) ?? []
+        guard let first = addresses.first, addresses.count == document["brokers"]?.array?.count, let clientID = document["clientID"]?.string,
             let topics = document["topics"]?.string, let keepAlive = document["keepAliveSeconds"]?.integer
         else { return nil }
-        self.init(name: name, address: BrokerAddress(host: host, port: port), tls: nil, clientID: clientID)
+        self.init(name: name, address: first, tls: nil, clientID: clientID)
+        others = Array(addresses.dropFirst())
         (self.topics, keepAliveSeconds) = (topics, Int(keepAlive))
         carriesMessages = document["carriesMessages"]?.bool ?? false
         userName = document["userName"]?.string ?? ""

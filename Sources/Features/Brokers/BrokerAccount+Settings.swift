@@ -52,6 +52,7 @@ extension BrokerAccount {
         table.flag("clean_session", &broker.cleanSession)
         table.integer("keep_alive_seconds", &broker.keepAliveSeconds, in: 5...65_535)
         table.string("topics", &broker.topics, .topicTemplate)
+        broker.way.read(&table)
         broker.will = readWill(&table)
         if !broker.cleanSession, broker.clientID.isEmpty {
             table.note("client_id", "is missing", fix: "name the client whose session the broker keeps")

@@ -1,4 +1,5 @@
 import AgentCore
+import AgentMessages
 import Cryptography
 import Groundwork
 import Messaging
@@ -35,6 +36,8 @@ package struct BrokerAccount: Sendable, Equatable {
 
     package var name: String
     package var address: BrokerAddress
+    /// Tried while the first does not answer.
+    package var others: [BrokerAddress] = []
     /// `nil` connects without TLS.
     package var tls: TLS?
     /// Empty: another one for each connection.
@@ -47,6 +50,8 @@ package struct BrokerAccount: Sendable, Equatable {
     package var cleanSession = true
     package var keepAliveSeconds = 60
     package var will: Will?
+    /// How it is reached, where the settings have it; others are reached as the board's broker is.
+    package var way = BrokerWaySettings()
     /// The board's topics, where its messages go to this broker; see ``TopicNamespace/init(template:deviceID:)``.
     package var topics = Self.presetTopics
     /// Whether it was made for the board's messages: they go to it where the settings name no account.
@@ -56,6 +61,11 @@ package struct BrokerAccount: Sendable, Equatable {
 
     package init(name: String, address: BrokerAddress, tls: TLS?, clientID: String) {
         (self.name, self.address, self.tls, self.clientID) = (name, address, tls, clientID)
+    }
+
+    package var addresses: [BrokerAddress] {
+        let standardPort = tls == nil ? BrokerAddress.plainPort : BrokerAddress.standardPort
+        return isPreset ? way.all(first: address, standardPort: standardPort) : [address] + others
     }
 
     /// What the board is called in its topics: the client identifier, as one level of a topic.

@@ -47,6 +47,7 @@ extension RequestBody {
         }
         var account = BrokerAccount(
             name: name.text, address: url.address, tls: nil, clientID: try optionalString("clientID") ?? "")
+        account.others = try fallbacks(isProtected: url.isProtected)
         let authorities = try optionalString("authorities")
         if url.isProtected {
             var security = try ServerSecurity(authorities: authorities)
@@ -74,6 +75,18 @@ extension RequestBody {
         return account
     }
 
+    private func fallbacks(isProtected: Bool) throws(AgentError) -> [BrokerAddress] {
+        guard let given = self["fallbacks"], given != .null else { return [] }
+        let urls = given.array?.compactMap { $0.string.flatMap(BrokerURL.init) } ?? []
+        guard urls.count == given.array?.count, urls.count <= BrokerWaySettings.limit,
+            urls.allSatisfy({ $0.isProtected == isProtected })
+        else {
+            throw .badRequest(
+                member: "fallbacks", fault: "is not a list of at most 7 addresses, with TLS or without as url is")
+        }
+        return urls.map(\.address)
+    }
+
     private func nameCheck() throws -> ServerSecurity.NameCheck? {
         guard let text = try optionalString("nameCheck") else { return nil }
         guard let check = ServerSecurity.NameCheck(rawValue: text) else {
@@ -87,7 +100,8 @@ extension Schema {
     fileprivate static var newBrokerAccount: [String: Schema] {
         [
             "name": accountName,
-            "url": .string("the broker: mqtts://HOST or mqtt://HOST, with a port where it is not 8883 or 1883"),
+            "url": .string("the broker: mqtts://HOST[:PORT], mqtt://HOST[:PORT], wss://HOST[:PORT]/PATH or ws://…"),
+            "fallbacks": .array(of: .string("as url"), "brokers to try while the first does not answer, at most 7"),
             "userName": .string("user name of the login"),
             "password": Schema.string("password of the login").asSensitive,
             "certificate": .string("the board's certificate in PEM, with its issuers after it"),

@@ -1,4 +1,5 @@
 import AgentCore
+import AgentMessages
 import Cryptography
 import FoundationEssentials
 import Groundwork
@@ -10,6 +11,9 @@ import Vault
 package final class BrokerLogin: Sendable {
     package let account: BrokerAccount
     private let host: Host
+    /// How the broker is reached.
+    package var way: BrokerWaySettings { account.isPreset ? account.way : host.settings.broker.way }
+
     private let state = Mutex(State())
 
     private struct State {
@@ -35,9 +39,9 @@ package final class BrokerLogin: Sendable {
     package var tokenLifeLeft: Duration? { state.withLock { $0.tokenEnds.map { $0 - .now } } }
 
     /// - Throws: ``BrokerError``, `CryptographyError`, what the vault throws, why there is no token
-    package func credentials() async throws -> BrokerCredentials {
+    package func credentials(at broker: BrokerAddress) async throws -> BrokerCredentials {
         try account.credentials(
-            identity: try await identity(), password: try await password(), judgedAt: { [host] in host.time.now })
+            at: broker, identity: try await identity(), password: try await password(), judgedAt: { [host] in host.time.now })
     }
 
     private func identity() async throws -> TLSIdentity? {
@@ -51,7 +55,7 @@ package final class BrokerLogin: Sendable {
         switch account.secret {
         case .none: return nil
         case .sealed(let password): return password
-        case .file(let path): return try Self.password(inFile: path)
+        case .file(let path): return try SecretFile.password(in: path)
         case .token(let account, let scope):
             let tokens = try await host.accounts.ability(\.tokens, of: account)
             let isRefused = state.withLock { $0.isRefused }
@@ -63,31 +67,6 @@ package final class BrokerLogin: Sendable {
             return token.value
         }
     }
-
-    static func password(inFile path: String) throws(BrokerError) -> SecretBytes {
-        var bytes: [UInt8]
-        do {
-            bytes = try BoundedFile.read(path, limit: 4096)
-        } catch {
-            throw .passwordUnreadable(path: path, reason: error.description)
-        }
-        defer { wipe(&bytes) }
-        var content: [UInt8]
-        do throws(ReceivedText.Fault) {
-            content = try ReceivedText.utf8(bytes)
-        } catch {
-            throw .passwordUnreadable(path: path, reason: error.reason)
-        }
-        defer { wipe(&content) }
-        // Editors end a file with a line break that is not part of the password.
-        var secret = content[...]
-        if secret.last == UInt8(ascii: "\n") { secret = secret.dropLast() }
-        if secret.count < content.count, secret.last == UInt8(ascii: "\r") { secret = secret.dropLast() }
-        guard !secret.isEmpty, !secret.contains(0) else {
-            throw .passwordUnreadable(path: path, reason: "it contains no password")
-        }
-        return SecretBytes(secret)
-    }
 }
 
 extension BrokerAccount {
@@ -95,11 +74,11 @@ extension BrokerAccount {
     ///
     /// - Throws: `CryptographyError`
     func credentials(
-        identity: TLSIdentity?, password: SecretBytes?, judgedAt: @escaping @Sendable () -> Date
+        at broker: BrokerAddress, identity: TLSIdentity?, password: SecretBytes?, judgedAt: @escaping @Sendable () -> Date
     ) throws -> BrokerCredentials {
         let context = try tls.map { tls in
             try TLSContext(
-                trust: tls.security.trust(of: address.certifiedHost, judgedAt: judgedAt), identity: identity,
+                trust: tls.security.trust(of: broker.certifiedHost, judgedAt: judgedAt), identity: identity,
                 applicationProtocol: tls.alpn.isEmpty ? nil : tls.alpn)
         }
         return BrokerCredentials(

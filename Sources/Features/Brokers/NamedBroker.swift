@@ -95,10 +95,11 @@ package actor NamedBroker {
         messaging.keepAlive = .seconds(settings.keepAliveSeconds)
         messaging.cleanSession = settings.cleanSession
         messaging.will = settings.will
+        messaging.proxy = { [way = login.way] in try way.proxy(to: $0) }
         messaging.leastDelay = { [network, host = settings.address.host] in network.leastDelay(to: host) }
         let outbox = try await Outbox.open(at: "", policy: policy, durability: .broker)
-        let messenger = Messenger(address: settings.address, outbox: outbox, settings: messaging) { [login] in
-            try await login.credentials()
+        let messenger = Messenger(addresses: settings.addresses, outbox: outbox, settings: messaging) { [login] in
+            try await login.credentials(at: $0)
         }
         let (events, messages) = (messenger.events.subscribe(), messenger.messages.subscribe())
         let work = Task { [weak self, report] in

@@ -5,7 +5,10 @@ import Messaging
 package protocol BrokerAccess: Sendable {
     /// What the files of its messages are named after: another for each broker and identity.
     var scope: String { get }
-    var address: BrokerAddress { get }
+    /// At least one; the others are tried while the first does not answer.
+    var addresses: [BrokerAddress] { get }
+    /// The way there.
+    var way: BrokerWaySettings { get }
     /// Whether the broker reports errors under a topic of the board (MAG 9.2).
     var reportsErrors: Bool { get }
     /// Whether a person has stopped the account: then messages are kept, and nothing is connected.
@@ -15,7 +18,7 @@ package protocol BrokerAccess: Sendable {
     func topics(of device: String) throws -> TopicNamespace
 
     /// What to log in with now; asked before each connect.
-    func credentials(of device: String) async throws -> BrokerCredentials
+    func credentials(of device: String, at broker: BrokerAddress) async throws -> BrokerCredentials
 
     /// The broker has refused what it got last: something newer is needed.
     func credentialsWereRefused() async throws

@@ -1,6 +1,5 @@
 import AgentCore
 import Groundwork
-import HTTPClient
 import Messaging
 
 /// Fails when the broker refuses the connection; warns when there is none at the moment, and while messages for inboxes
@@ -24,20 +23,16 @@ package struct BrokerCheck: HealthCheck {
                     "connected to \(broker.address) again, but: \(error.message)",
                     remedy: error.remedy ?? "see whether it stays connected: latchkey status")
             }
-            guard let last = broker.lastReport else { return .pass("connected to \(broker.address)") }
+            guard let last = broker.lastReport else { return .pass("connected to \(broker.address) (\(broker.way))") }
             // Not a warning: a message from others, or from long ago, is not this board's trouble.
             let count = broker.reports == 1 ? "an error" : "\(broker.reports) errors"
-            return .pass("connected to \(broker.address); it has reported \(count), the last: \(last.text)")
+            return .pass(
+                "connected to \(broker.address) (\(broker.way)); it has reported \(count), the last: \(last.text)")
         }
         guard let error = broker.lastError else {
             return .warn("not connected to \(broker.address) yet", remedy: "wait a moment and ask again")
         }
         let text = "not connected to \(broker.address): \(error.message)"
-        if let proxy = broker.proxy {
-            return .fail(
-                "\(text); HTTPS goes through the proxy \(proxy.address) (\(proxy.variable)), and MQTT does not",
-                remedy: "ask the network's administrator to let this board connect to \(broker.address)")
-        }
         return .fail(text, remedy: error.remedy ?? "check the broker's log and that nothing blocks its port")
     }
 }

@@ -39,9 +39,8 @@ package struct BrokerSession: Sendable {
         topics = try access.topics(of: device)
         user = nil
         subscriptions = OpenSubscriptions()
-        let broker = access.address
-        var messaging = MessengerSettings(settings.broker)
-        messaging.leastDelay = { network.leastDelay(to: broker.host) }
+        let addresses = access.addresses
+        var messaging = MessengerSettings(settings.broker, access, network)
         let presence = try topics.custom(settings.broker.statusTopic)
         if settings.broker.presence != .off { messaging.presenceTopic = presence }
         messaging.retainsPresence = settings.broker.presence == .retained
@@ -60,8 +59,8 @@ package struct BrokerSession: Sendable {
             await inboxes?.close()
             throw error
         }
-        messenger = Messenger(address: broker, outbox: outbox, inboxes: inboxes, settings: messaging) {
-            try await access.credentials(of: device)
+        messenger = Messenger(addresses: addresses, outbox: outbox, inboxes: inboxes, settings: messaging) {
+            try await access.credentials(of: device, at: $0)
         }
     }
 
@@ -79,12 +78,10 @@ package struct BrokerSession: Sendable {
         subscriptions = OpenSubscriptions(endingWith: MessagingError.userRequired)
         inboxes = nil
         outbox = try await Outbox.open(at: "", policy: OutboxPolicy(settings.outbox), durability: .broker)
-        let broker = board.messenger.address
-        var messaging = MessengerSettings(settings.broker)
-        messaging.leastDelay = { network.leastDelay(to: broker.host) }
+        var messaging = MessengerSettings(settings.broker, access, network)
         if access.reportsErrors { messaging.reportTopic = try topics.errors }
-        messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
-            try await access.credentials(of: user, named: name)
+        messenger = Messenger(addresses: board.messenger.addresses, outbox: outbox, settings: messaging) {
+            try await access.credentials(of: user, named: name, at: $0)
         }
     }
 
@@ -124,10 +121,12 @@ package struct BrokerSession: Sendable {
 }
 
 extension MessengerSettings {
-    fileprivate init(_ settings: BrokerSettings) {
+    fileprivate init(_ settings: BrokerSettings, _ access: any BrokerAccess, _ network: NetworkWatch) {
         self.init()
         keepAlive = .seconds(settings.keepAliveSeconds)
         window = settings.window
+        proxy = { [way = access.way] in try way.proxy(to: $0) }
+        leastDelay = { [hosts = access.addresses.map(\.host)] in hosts.map(network.leastDelay(to:)).min() ?? .zero }
     }
 }
 

@@ -16,6 +16,8 @@ package struct BrokerSettings: TypedValue {
     package var keepAliveSeconds = 60
     /// The protocol that TLS names to the server (ALPN, RFC 7301); empty: none.
     package var alpn = ""
+    /// Over WebSocket, through a proxy, or neither.
+    package var way = BrokerWaySettings()
     /// Below the device's own topics: `online` or `offline`.
     package var statusTopic = "status"
     package var presence = Presence.retained

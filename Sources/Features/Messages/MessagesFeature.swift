@@ -29,6 +29,7 @@ package struct MessagesFeature: Feature {
             table.integer("port", &configuration.broker.port, in: 0...65_535)
             table.integer("keep_alive_seconds", &configuration.broker.keepAliveSeconds, in: 5...65_535)
             table.string("alpn", &configuration.broker.alpn, .applicationProtocol)
+            configuration.broker.way.read(&table)
             table.choice(
                 "presence", &configuration.broker.presence, BrokerSettings.Presence.allCases.map { ($0.rawValue, $0) })
             table.string("status_topic", &configuration.broker.statusTopic, .topic)
@@ -76,7 +77,7 @@ package struct MessagesFeature: Feature {
         state.messages.broker = .init(
             address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError,
             reports: status.reports, lastReport: status.lastReport, inboxFault: status.inboxFault,
-            proxy: ForwardProxy.forHTTPS(to: status.broker.host))
+            way: status.way)
         state.messages.outbox = .init(
             depth: status.outbox.depth, dropped: status.outbox.dropped.total - status.outbox.dropped.formerIdentity,
             deadLetters: status.outbox.deadLetters,

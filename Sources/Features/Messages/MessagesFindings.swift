@@ -1,7 +1,6 @@
 import AgentCore
 import FoundationEssentials
 import Groundwork
-import HTTPClient
 import Messaging
 
 /// What is found of the broker and the outbox.
@@ -15,8 +14,8 @@ package struct MessagesFindings: Sendable {
         package var lastReport: BrokerReport?
         /// Why messages for inboxes are left to it.
         package var inboxFault: MessagingError?
-        /// The proxy through which requests to its host go, which MQTT does not use.
-        package var proxy: ForwardProxy?
+        /// How it is reached, such as `TCP, direct`.
+        package var way = "TCP, direct"
     }
 
     package struct Outbox: Sendable {

@@ -16,8 +16,8 @@ final class ConnectionLoop {
     private var finished: [Int64] = []
     /// The filters behind those that the broker has to answer.
     private var filters: [Int32: TopicFilter] = [:]
-    private var isOpen = false
-    private var lossCause = ConnectionLoss.Cause.silence
+    private(set) var isOpen = false
+    var lossCause = ConnectionLoss.Cause.silence
     /// The identifier of the message to the presence topic, until it is acknowledged.
     private var presence: Int32?
     private var isProven = false
@@ -25,6 +25,8 @@ final class ConnectionLoop {
     private var threshold = ReadThreshold()
     private var pace = ReceivePace()
     private var backlog = AnswerBacklog()
+    /// Between the library and a broker that speaks WebSocket.
+    var relay: WebSocketRelay?
     private static let readsAtOnce = 128
 
     init(_ order: ConnectionOrder, inbox: Inbox, connection: BrokerConnection) {
@@ -36,8 +38,8 @@ final class ConnectionLoop {
 
     /// Lives as long as the connection.
     func run() {
-        inbox.connectionBegins()
-        let ending = live()
+        if !order.isProbe { inbox.connectionBegins() }
+        let ending = order.isProbe ? probe() : live()
         reportFinished()
         connection.post { $0.ending = ending }
     }
@@ -77,45 +79,6 @@ final class ConnectionLoop {
     }
 
     // MARK: Until the broker accepts
-
-    /// Makes the TCP connection. The library only tries the first address of the host. If that fails, the next
-    /// attempts use its addresses of one family each.
-    private func reach(_ client: MosquittoClient, until deadline: ContinuousClock.Instant) throws(Stop) {
-        var first: MessagingError?
-        for (index, family) in [nil, "0.0.0.0", "::"].enumerated() {
-            if let fault = client.connect(to: order, family: family) {
-                guard !fault.hasReachedPeer else { throw .failed(failure(client, fault)) }
-                first = first ?? .cannotConnect(order.address, reason: fault.reason)
-                continue
-            }
-            let left = (deadline - .now) / (3 - index)
-            guard let failure = try waitUntilWritable(client, until: .now + left) else { return }
-            first = first ?? failure
-        }
-        throw .failed(first ?? .connectTimeout(order.address, order.timeout))
-    }
-
-    /// - Returns: why the connection failed; `nil` when it is there.
-    private func waitUntilWritable(
-        _ client: MosquittoClient, until deadline: ContinuousClock.Instant
-    ) throws(Stop) -> MessagingError? {
-        while true {
-            let socket = client.socket
-            let ready = try wait(for: socket, events: POLLOUT, until: deadline)
-            guard ContinuousClock.now < deadline else { return .connectTimeout(order.address, order.timeout) }
-            guard ready != 0 else { continue }
-            var code: Int32 = 0
-            var size = socklen_t(MemoryLayout<Int32>.size)
-            let status = getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
-            if ClientFault.system(code).isReset { throw .failed(failure(client, .system(code))) }
-            // If the answer was there by the library's first write, that write has cleared the error. Only this
-            // machine refuses that quickly.
-            guard status == 0, code == 0, ready & (POLLERR | POLLHUP) == 0 else {
-                return .cannotConnect(order.address, reason: String(cString: strerror(code == 0 ? ECONNREFUSED : code)))
-            }
-            return nil
-        }
-    }
 
     /// TLS and CONNECT, until CONNACK. `mosquitto_want_write` is not consulted: it stays set throughout the
     /// handshake, and what is sent until then fits any socket's buffer.
@@ -241,7 +204,7 @@ final class ConnectionLoop {
             isOpen = true
             client.forgetCredentials()
             announce(client)
-            let address = Self.localAddress(of: client.socket)
+            let address = Self.localAddress(of: relay?.socket ?? client.socket)
             connection.post { ($0.opened, $0.localAddress) = (sessionPresent, address) }
             // Without the presence message there is nothing that the broker would acknowledge.
             if presence == nil { markProven() }
@@ -276,23 +239,5 @@ final class ConnectionLoop {
         guard let topic = order.presenceTopic else { return }
         // If this fails, the next step finds the connection lost.
         presence = client.publish(topic, ConnectionOrder.online, .atLeastOnce, retain: order.retainsPresence)?.id
-    }
-
-    // MARK: Why it failed
-
-    private func failure(_ client: MosquittoClient, _ fault: ClientFault) -> MessagingError {
-        if !isOpen {
-            if let refusal = order.credentials.tls?.lastRefusal { return .tlsRefused(order.address, refusal) }
-            let tlsReason = client.takeReport().tlsReason
-            // OpenSSL reports "unexpected eof" for an end without a close notice.
-            if let tlsReason, !tlsReason.hasPrefix("unexpected eof") {
-                return .tlsFailed(order.address, reason: tlsReason)
-            }
-            if fault.isConnectionLost || tlsReason != nil || fault.isReset {
-                return .connectionLost(order.address, reason: "the broker closed it before it answered")
-            }
-        }
-        lossCause = fault.isHangUp ? .hangUp : .silence
-        return .connectionLost(order.address, reason: fault.reason)
     }
 }

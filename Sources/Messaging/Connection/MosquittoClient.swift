@@ -51,7 +51,7 @@ final class MosquittoClient {
             withholds = { inboxes.wants(messageTo: $0, retained: $1) }
         }
         reads = GatedReads(payloadLimit: inbox.payloadLimit, withholds: withholds)
-        tls = order.credentials.tls
+        tls = order.tlsOfLibrary
         // The library writes a byte for each packet that it queues, such as an acknowledgement, to wake a loop of its
         // own that does not run here. It does without where it cannot have the pair of sockets for that.
         latchkey_refuse_socket_pairs(true)
@@ -133,6 +133,15 @@ final class MosquittoClient {
     func connect(to order: ConnectionOrder, family: String?) -> ClientFault? {
         let status = mosquitto_connect_bind_async(
             handle, order.address.host, Int32(order.address.port), order.keepAliveSeconds, family)
+        return status == MOSQ_ERR_SUCCESS.code ? nil : ClientFault(status, errno)
+    }
+
+    /// Connects by a connection that was made for the library, which takes a copy of it.
+    func connect(to order: ConnectionOrder, by socket: Int32) -> ClientFault? {
+        latchkey_connect_to(socket)
+        defer { latchkey_connect_to(-1) }
+        // Without a port, it takes the host for the path of a socket and looks up nothing; to TLS it is the host.
+        let status = mosquitto_connect_bind_async(handle, order.address.host, 0, order.keepAliveSeconds, nil)
         return status == MOSQ_ERR_SUCCESS.code ? nil : ClientFault(status, errno)
     }
 

@@ -11,11 +11,22 @@ public struct BrokerAddress: Sendable, Hashable {
     public var host: String
     /// 1 to 65,535.
     public var port: Int
+    /// Where on the server MQTT is spoken over WebSocket (MQTT 3.1.1 section 6), such as `/mqtt`; `nil`: over TCP.
+    public var webSocketPath: String?
 
-    /// - Parameter host: an IPv6 address also in brackets.
-    public init(host: String, port: Int = standardPort) {
+    /// - Parameters:
+    ///   - host: an IPv6 address also in brackets.
+    ///   - webSocketPath: as ``isWebSocketPath(_:)`` has it.
+    public init(host: String, port: Int = standardPort, webSocketPath: String? = nil) {
         self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         self.port = port
+        self.webSocketPath = webSocketPath
+    }
+
+    /// Whether a text is a path, perhaps with a query, as it stands in a request (RFC 9112 section 3.2.1).
+    public static func isWebSocketPath(_ text: String) -> Bool {
+        text.hasPrefix("/") && text.utf8.count <= 1024
+            && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "#") }
     }
 
     /// What a certificate can name: the host without its zone, which only this machine knows.
@@ -23,7 +34,10 @@ public struct BrokerAddress: Sendable, Hashable {
 }
 
 extension BrokerAddress: CustomStringConvertible {
-    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    /// `host:port`, and behind it the path of WebSocket.
+    public var description: String {
+        (host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)") + (webSocketPath ?? "")
+    }
 }
 
 /// The credentials for one connection.

@@ -26,8 +26,8 @@ extension Messenger {
     func suspected(_ error: MessagingError) -> MessagingError {
         guard case .connectionLost = error else { return error }
         return switch streak.suspicion {
-        case .rival: .rival(address, count: streak.count)
-        case .refusedGreeting: .greetingRefused(address, count: streak.count)
+        case .rival: .rival(broker, count: streak.count)
+        case .refusedGreeting: .greetingRefused(broker, count: streak.count)
         case nil: error
         }
     }

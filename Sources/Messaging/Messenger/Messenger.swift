@@ -17,7 +17,9 @@ import Storage
 public final actor Messenger {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
-    public nonisolated let address: BrokerAddress
+    /// The brokers. The first is preferred.
+    public nonisolated let addresses: [BrokerAddress]
+    public nonisolated var address: BrokerAddress { addresses[0] }
     public nonisolated let events = Broadcast<MessengerEvent>()
     /// What the envelopes of incoming messages say, and what the broker reports.
     public nonisolated var messages: Broadcast<MessageEvent> { inbox.events }
@@ -27,22 +29,31 @@ public final actor Messenger {
     /// The system's libmosquitto.
     public static var libraryVersion: String { MosquittoClient.libraryVersion }
 
-    private let credentials: @Sendable () async throws -> BrokerCredentials
+    let credentials: @Sendable (BrokerAddress) async throws -> BrokerCredentials
     let inbox: Inbox
 
     // Reported by ``status()``.
-    private(set) var state = MessengerStatus.State.stopped
-    private(set) var since = Date()
-    private var attempts = 0
-    private(set) var lastError: MessagingError?
+    var state = MessengerStatus.State.stopped
+    var since = Date()
+    var attempts = 0
+    var lastError: MessagingError?
     private var acknowledged = 0
 
+    var choice: BrokerChoice
+    /// Why the first broker is not used.
+    var preferredError: MessagingError?
+    /// Which broker ``established`` and ``ending`` are about; those of the others.
+    var sessionIndex = 0
+    var sessions: [Int: (established: Set<TopicFilter>, ending: Set<TopicFilter>)] = [:]
+
     // The present connection.
+    /// Of the newest attempt.
+    var proxy: BrokerProxy?
     var connection: BrokerConnection?
     /// Whether the broker has accepted it.
     var isOpen = false
-    private var pause: Task<Void, Never>?
-    private var reconnectsAtOnce = false
+    var pause: Task<Void, Never>?
+    var reconnectsAtOnce = false
     /// Whether the delays between attempts begin with the first one again.
     private var startsAnew = false
     /// This side's address of the present connection: 4 or 16 bytes.
@@ -57,15 +68,29 @@ public final actor Messenger {
     /// When it is tried next whether messages for inboxes can be kept again.
     private var roomDue = ContinuousClock.now
 
-    /// - Parameters:
-    ///   - inboxes: what is subscribed to at every connection, and on the disk before it is acknowledged.
-    ///   - credentials: called before each attempt to connect; if it throws, the attempt has failed.
+    /// With one broker.
     public init(
         address: BrokerAddress, outbox: Outbox, inboxes: InboxStore? = nil,
         settings: MessengerSettings = MessengerSettings(),
         credentials: @escaping @Sendable () async throws -> BrokerCredentials
     ) {
-        self.address = address
+        self.init(addresses: [address], outbox: outbox, inboxes: inboxes, settings: settings) { _ in
+            try await credentials()
+        }
+    }
+
+    /// - Parameters:
+    ///   - addresses: at least one; where the first cannot be reached, the next is used until it can.
+    ///   - inboxes: what is subscribed to at every connection, and on the disk before it is acknowledged.
+    ///   - credentials: called before each attempt to connect; if it throws, the attempt has failed.
+    public init(
+        addresses: [BrokerAddress], outbox: Outbox, inboxes: InboxStore? = nil,
+        settings: MessengerSettings = MessengerSettings(),
+        credentials: @escaping @Sendable (BrokerAddress) async throws -> BrokerCredentials
+    ) {
+        precondition(!addresses.isEmpty)
+        self.addresses = addresses
+        choice = BrokerChoice(of: addresses.count)
         self.outbox = outbox
         self.settings = settings
         self.credentials = credentials
@@ -79,7 +104,9 @@ public final actor Messenger {
     public func status() async -> MessengerStatus {
         let counts = inbox.counts
         return MessengerStatus(
-            state: state, since: since, broker: address, attempts: attempts, lastError: presentError,
+            state: state, since: since, broker: broker, proxy: proxy?.description, isPreferred: choice.isPreferred,
+            preferredError: choice.isPreferred ? nil : preferredError, attempts: attempts,
+            lastError: presentError,
             inboxFault: inbox.standing?.obstacle, outbox: await outbox.status(), sent: await outbox.sent,
             acknowledged: acknowledged,
             received: counts.received, unclaimed: counts.unclaimed, oversized: counts.oversized,
@@ -87,9 +114,11 @@ public final actor Messenger {
     }
 
     /// Ends the present connection, or the pause before the next, and reconnects with fresh credentials.
-    public func reconnect() {
+    public func reconnect() { reconnect(announcing: false) }
+
+    func reconnect(announcing: Bool) {
         reconnectsAtOnce = true
-        connection?.send(.close(announcing: false))
+        connection?.send(.close(announcing: announcing))
         pause?.cancel()
     }
 
@@ -121,7 +150,8 @@ public final actor Messenger {
             startsAnew = false
             attempts += 1
             become(.connecting)
-            events.send(.connecting(address, attempt: attempts))
+            let broker = broker
+            events.send(.connecting(broker, attempt: attempts))
             let acknowledgedBefore = acknowledged
             let opened = await connect()
             if case .failed(.outboxUnusable(let fault), _) = opened.ending, fault.isDamage {
@@ -142,9 +172,11 @@ public final actor Messenger {
                     backoff.reset()
                     roomDue = .now + settings.roomCheck
                 }
-                await pauseBeforeRetry(after: error, for: max(backoff.next(), settings.leastDelay()))
+                let goesOn = opened.at == nil && failsOver(after: error)
+                let delay = goesOn ? .zero : max(backoff.next(), settings.leastDelay())
+                await pauseBeforeRetry(after: error, for: delay)
             } else {
-                events.send(.disconnected(address))
+                events.send(.disconnected(broker))
             }
         }
         become(.stopped)
@@ -155,6 +187,7 @@ public final actor Messenger {
     /// - Returns: `setsAside` is whether a message was that the broker does not take.
     private func connect() async -> (ending: ConnectionEnding, at: ContinuousClock.Instant?, setsAside: Bool) {
         reconnectsAtOnce = false
+        enterSession()
         if let inboxes = inbox.standing {
             // Of a file that was opened late.
             let late = inboxes.formerFilters.subtracting(established)
@@ -162,20 +195,19 @@ public final actor Messenger {
             ending.formUnion(late)
         }
         var order: ConnectionOrder
-        do {
-            order = ConnectionOrder(
-                address: address, credentials: try await credentials(), keepAlive: settings.keepAlive,
-                timeout: settings.connectTimeout, cleanSession: settings.cleanSession,
-                presenceTopic: settings.presenceTopic, retainsPresence: settings.retainsPresence, will: settings.will,
-                window: pace.limit)
+        do throws(MessagingError) {
+            order = try await self.order()
         } catch {
-            let why = Explanation(of: error)
-            return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(why), loss: nil), nil, false)
+            return (Task.isCancelled ? .closed : .failed(error, loss: nil), nil, false)
         }
         guard !Task.isCancelled, !reconnectsAtOnce else { return (.closed, nil, false) }
         order.leavesInboxMessages = inbox.standing?.obstacle != nil
         let watch = order.leavesInboxMessages ? Task { await reconnectOnceThereIsRoom() } : nil
-        defer { watch?.cancel() }
+        let returning = choice.isPreferred ? nil : Task { await returnOnceFirstAnswers() }
+        defer {
+            watch?.cancel()
+            returning?.cancel()
+        }
         let connection = BrokerConnection(order, inbox: inbox)
         self.connection = connection
         var openedAt: ContinuousClock.Instant?
@@ -262,39 +294,5 @@ public final actor Messenger {
         acknowledged += last.acknowledged.count
         try? await outbox.acknowledge(last.acknowledged)
         return .closed
-    }
-
-    // MARK: State
-
-    private func open(_ connection: BrokerConnection, sessionPresent: Bool) {
-        isOpen = true
-        attempts = 0
-        // A connection that will soon be ended is not the end of the trouble.
-        if streak.suspicion == nil { lastError = nil }
-        become(.connected)
-        restoreSubscriptions(over: connection, sessionPresent: sessionPresent)
-        events.send(.connected(address, sessionPresent: sessionPresent))
-    }
-
-    private func pauseBeforeRetry(after error: MessagingError, for delay: Duration) async {
-        lastError = error
-        if case .refused(_, let refusal) = error, refusal.concernsCredentials { events.send(.refused(refusal)) }
-        guard !reconnectsAtOnce else { return }
-        become(.waiting)
-        events.send(.failed(error, retryAfter: delay))
-        let pause = Task { _ = try? await Task.sleep(for: delay) }
-        self.pause = pause
-        await withTaskCancellationHandler {
-            await pause.value
-        } onCancel: {
-            pause.cancel()
-        }
-        self.pause = nil
-    }
-
-    private func become(_ state: MessengerStatus.State) {
-        guard state != self.state else { return }
-        self.state = state
-        since = Date()
     }
 }

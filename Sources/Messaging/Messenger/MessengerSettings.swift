@@ -4,6 +4,8 @@ import Groundwork
 public struct MessengerSettings: Sendable {
     /// The longest silence towards the broker: 5 to 65,535 s, in whole seconds.
     public var keepAlive = Duration.seconds(60)
+    /// Asked before each attempt: the proxy on the way to a broker; `nil`: none. If it throws, the attempt has failed.
+    public var proxy: @Sendable (BrokerAddress) throws -> BrokerProxy? = { _ in nil }
     /// From resolving the host name to the broker's verdict on the credentials.
     public var connectTimeout = Duration.seconds(30)
     /// Whether the broker forgets subscriptions and waiting messages between connections.
@@ -23,6 +25,8 @@ public struct MessengerSettings: Sendable {
     public var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
     /// Asked after each failure: a delay that the next attempt needs at least, such as while there is no network.
     public var leastDelay: @Sendable () -> Duration = { .zero }
+    /// How often it is tried whether the first of several brokers can be reached again, while another is used.
+    public var returnCheck = Duration.seconds(600)
     public var steadyAfter = Duration.seconds(10)
     /// How often it is tried whether messages for inboxes can be kept again.
     public var roomCheck = Duration.seconds(30)

@@ -16,6 +16,12 @@ public struct MessengerStatus: Sendable {
     /// Since when ``state`` is unchanged.
     public var since: Date
     public var broker: BrokerAddress
+    /// The proxy of the newest attempt, `host:port`; `nil`: none.
+    public var proxy: String?
+    /// Whether it is the first of several.
+    public var isPreferred = true
+    /// Why the first is not used.
+    public var preferredError: MessagingError?
     /// Attempts since the last connection, including the present one.
     public var attempts: Int
     /// Why the last connection or attempt ended; `nil` while all is well.
@@ -36,6 +42,14 @@ public struct MessengerStatus: Sendable {
     /// Errors that the broker has reported since the start (MAG 9.2), and the last of them.
     public var reports: Int
     public var lastReport: BrokerReport?
+}
+
+extension MessengerStatus {
+    /// How the broker is reached, such as `WebSocket through the proxy HOST:3128`.
+    public var way: String {
+        let kind = broker.webSocketPath == nil ? "TCP" : "WebSocket"
+        return proxy.map { "\(kind) through the proxy \($0)" } ?? "\(kind), direct"
+    }
 }
 
 /// An error that the broker reported.

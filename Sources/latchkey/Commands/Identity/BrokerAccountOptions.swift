@@ -5,8 +5,11 @@ import Groundwork
 struct BrokerAccountOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The broker: mqtts://HOST or mqtt://HOST, with a port where it is not 8883 or 1883.", valueName: "url"))
+            "The broker: mqtts://HOST, mqtt://HOST, wss://HOST/PATH or ws://HOST/PATH, with a port where it is another.",
+            valueName: "url"))
     var broker: String?
+    @Option(help: ArgumentHelp("Tried while the first does not answer; may be repeated.", valueName: "url"))
+    var fallback: [String] = []
     @Option(help: ArgumentHelp("At a broker: the user name.", valueName: "name")) var user: String?
     @Flag(help: "At a broker: read the password from standard input, its first line.") var passwordStdin = false
     @Option(
@@ -33,7 +36,7 @@ struct BrokerAccountOptions: ParsableArguments {
             let given: [(String, Bool)] = [
                 ("user", user != nil), ("password-stdin", passwordStdin), ("certificate", certificate != nil),
                 ("key", key != nil), ("token-of", tokenOf != nil), ("public", usesPublic), ("topics", topics != nil),
-                ("alpn", alpn != nil), ("for-messages", forMessages),
+                ("alpn", alpn != nil), ("for-messages", forMessages), ("fallback", !fallback.isEmpty),
             ]
             if let (name, _) = given.first(where: \.1) { throw ValidationError("--\(name) needs --broker") }
             return
@@ -57,7 +60,8 @@ struct BrokerAccountOptions: ParsableArguments {
         return .post(
             "brokers",
             [
-                "name": .string(name), "url": .string(broker), "userName": user.map(JSON.string),
+                "name": .string(name), "url": .string(broker),
+                "fallbacks": fallback.isEmpty ? nil : .array(fallback.map(JSON.string)), "userName": user.map(JSON.string),
                 "password": password.map(JSON.string), "certificate": try text(certificate), "key": try text(key),
                 "tokenOf": tokenOf.map(JSON.string), "tokenScope": tokenOf == nil ? nil : scope.map(JSON.string),
                 "authorities": try text(authorities), "public": usesPublic ? true : nil,
