@@ -174,7 +174,7 @@ let package = Package(
         feature(
             "Messages",
             ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"]),
-        feature("Board", ["AgentMessages", "Board", "Messaging"]),
+        feature("Board", ["AgentMessages", "Board", "Connectivity", "Messaging"]),
         feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"]),
         feature(
             "Directory", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"]),

@@ -12,11 +12,13 @@ package final class BoardBroker: Sendable {
     package let gateways: GatewayAccounts
     package let account: AccountName
     private let unsent = Mutex(0)
+    package let budget: TelemetryBudget
 
     package init(_ host: Host, gateways: GatewayAccounts) {
         self.host = host
         self.gateways = gateways
         account = AccountName(host.settings.broker.account) ?? .gateway
+        budget = TelemetryBudget(of: host)
         host.accounts.install(broker: account)
         gateways.added.work = { [host, account] session, gateway, name in
             guard name == account else { return nil }
@@ -81,7 +83,7 @@ package final class BoardBroker: Sendable {
     /// Passes readings to the broker, as one message that nothing waits for. Without an account that has a broker it is
     /// counted, and dropped.
     package func publish(_ set: SampleSet) async {
-        guard host.settings.telemetry.enabled, !set.readings.isEmpty else { return }
+        guard host.settings.telemetry.enabled, !set.readings.isEmpty, budget.allows() else { return }
         guard let brokerSession = await brokerSession else { return unsent.withLock { $0 += 1 } }
         await brokerSession.offer(set, by: host.settings.telemetry)
     }
@@ -90,7 +92,9 @@ package final class BoardBroker: Sendable {
     ///
     /// - Returns: `false` if nothing takes them now.
     package func publish(_ set: SampleSet, by publisher: UInt32?) async throws -> Bool {
-        guard host.settings.telemetry.enabled, let brokerSession = await brokerSession else { return false }
+        guard host.settings.telemetry.enabled, let brokerSession = await brokerSession, budget.allows() else {
+            return false
+        }
         return try await !brokerSession.accept([
             brokerSession.message(set, by: host.settings.telemetry, publisher: publisher)
         ]).isEmpty
