@@ -176,7 +176,7 @@ let package = Package(
             "Messages",
             ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"]),
         feature("Brokers", ["AgentMessages", "Cryptography", "HTTPClient", "Messaging", "Vault"]),
-        feature("Board", ["AgentMessages", "Board", "Messaging"]),
+        feature("Board", ["AgentMessages", "Board", "Connectivity", "Messaging"]),
         feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"]),
         feature(
             "Directory", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"]),

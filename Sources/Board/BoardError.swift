@@ -181,6 +181,10 @@ public enum BoardError: Explained, Equatable {
         }
     }
 
+    /// Whether the machine itself lacks a value. It may come and go, as that of a wireless connection does, and no wire
+    /// is loose then.
+    var isAbsenceOfMetric: Bool { if case .metricAbsent = self { true } else { false } }
+
     public static let examples: [BoardError] = [
         .definitionAbsent(name: "NAME", searched: ["DIRECTORY"], known: []),
         .definitionUnreadable(path: "PATH", reason: "REASON"),

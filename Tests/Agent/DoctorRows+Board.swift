@@ -39,6 +39,20 @@ extension Row {
             $0.board.fault = .definitionAbsent(name: "pi", searched: [], known: [])
         },
 
+        Row(TelemetryBudgetCheck(), "skip", "nothing has been counted") { _ in },
+        Row(TelemetryBudgetCheck(), "pass", "700 bytes this month; telemetry.monthly_bytes sets no limit") {
+            $0.board.traffic = traffic(700, limit: 0)
+        },
+        Row(TelemetryBudgetCheck(), "pass", "700 of this month's 1000 bytes") {
+            $0.board.traffic = traffic(700, limit: 1000)
+        },
+        Row(TelemetryBudgetCheck(), "warn", "800 of this month's 1000 bytes") {
+            $0.board.traffic = traffic(800, limit: 1000)
+        },
+        Row(TelemetryBudgetCheck(), "fail", "held back until 2026-12-01T00:00:00Z, 3 messages so far") {
+            $0.board.traffic = traffic(1001, limit: 1000)
+        },
+
         Row(BluetoothCheck(), "skip", "nothing in the settings needs one") { _ in },
         Row(BluetoothCheck(), "pass", "hci0 through kernel") { $0.nearby.adapter = adapter(nil) },
         Row(BluetoothCheck(), "warn", "bonded keyboard") {
@@ -109,5 +123,13 @@ extension Row {
 
     private static func adapter(_ fault: BluetoothError?) -> AdapterStatus {
         AdapterStatus(transport: .kernel, adapter: "hci0", isPowered: true, supportsLowEnergy: true, fault: fault)
+    }
+}
+
+private func traffic(_ used: Int64, limit: Int64) -> TrafficReport? {
+    CalendarMonth("2026-11").map { month in
+        TrafficReport(
+            traffic: MonthlyTraffic(month: month, used: Traffic(sent: used)), interfaces: ["wwan0"], limit: limit,
+            heldBack: 3)
     }
 }

@@ -41,7 +41,7 @@ private let allowed: [String: Set<String>] = [
 
 /// What each feature of the agent may know beside ``ofFeatures``: its own rooms, and other features as the map says.
 private let knownByFeatures: [String: Set<String>] = [
-    "Board": ["AgentMessages", "Board", "Messaging"],
+    "Board": ["AgentMessages", "Board", "Connectivity", "Messaging"],
     "Brokers": ["AgentMessages", "Cryptography", "HTTPClient", "Messaging", "Vault"],
     "Calls": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"],
     "Console": [],

@@ -47,7 +47,7 @@ struct EventNameTests {
         #expect(
             families == [
                 "gateway", "broker", "outbox", "items", "message", "button", "sensor", "agent", "vault", "proximity",
-                "prompt", "network", "inbox", "action", "grants", "mpin", "oauth", "enrollment",
+                "prompt", "network", "inbox", "action", "grants", "mpin", "oauth", "enrollment", "telemetry",
             ])
         for line in try Self.rooms.flatMap(Self.lines) where Self.decides(line.text, families) {
             Issue.record("\(line.place): \(line.text.trimmingCharacters(in: .whitespaces))")

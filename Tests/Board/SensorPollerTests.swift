@@ -158,6 +158,30 @@ struct SensorPollerTests {
         }
     }
 
+    @Test("the sensor poller is silent about an optional value of the machine itself while that is away")
+    func comingAndGoing() async throws {
+        let wifi = SensorDefinition(
+            name: "wifi", source: .system(.wirelessSignal(interfaces: [])), unit: .decibelMilliwatts,
+            period: .seconds(10), isOptional: true)
+        let poller = poller(cpu(deadband: 0), wifi)
+        var samples = poller.samples.subscribe().makeAsyncIterator()
+        let file = "/proc/net/wireless"
+        func signal(_ level: Int) throws { try tree.write("h\nh\n wlan0: 0000 62. \(level). -256\n", to: file) }
+        try signal(-48)
+        try await polling(poller) {
+            #expect(await samples.next()?.readings.map(\.value).last == -48)
+            try signal(0)
+            try tree.write("41000\n", to: "/sys/class/thermal/thermal_zone0/temp")
+            for _ in 0...PollingSchedule.soon.count { await clock.moveToSleeper() }
+            #expect(await samples.next()?.readings.map(\.name) == ["cpu"])
+            try signal(-50)
+            await clock.moveToSleeper()
+            #expect(await samples.next()?.readings.map(\.name) == ["wifi"])
+            #expect(await poller.failing().isEmpty)
+            #expect(await poller.absentCount() == 0)
+        }
+    }
+
     @Test("the sensor poller repeats an unchanged value after the greatest interval, even with a late timer")
     func greatestInterval() async throws {
         let sensor = SensorDefinition(

@@ -83,9 +83,12 @@ struct SystemMetricTests {
         #expect(throws: BoardError.metricAbsent(sensor: "s", place: "wlan3 in \(file)")) {
             try read(.wirelessSignal(interfaces: ["wlan3"]), tree)
         }
-        try tree.write(header, to: file)
-        #expect(throws: BoardError.metricAbsent(sensor: "s", place: "wireless interface in \(file)")) {
-            try read(.wirelessSignal(interfaces: []), tree)
+        let unconnected = lines.split(separator: "\n").dropFirst().joined(separator: "\n") + "\n"
+        for rest in ["", unconnected] {
+            try tree.write(header + rest, to: file)
+            #expect(throws: BoardError.metricAbsent(sensor: "s", place: "wireless connection in \(file)")) {
+                try read(.wirelessSignal(interfaces: []), tree)
+            }
         }
         try tree.remove(file)
         #expect(throws: BoardError.metricAbsent(sensor: "s", place: file)) {

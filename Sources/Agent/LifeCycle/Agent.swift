@@ -41,7 +41,7 @@ package final class Agent: Sendable {
         let agent = Agent(
             configuration: configuration, vault: Vault(path: "\(state.path)/vault.db"), client: HTTPClient(),
             time: time,
-            board: BoardParts(configuration.board, time: time), logger: Logger(label: "agent"))
+            board: BoardParts(configuration.board, time: time, state: state.path), logger: Logger(label: "agent"))
         do {
             try await agent.openVault()
         } catch let error as VaultError where Standby.helps(against: error) {

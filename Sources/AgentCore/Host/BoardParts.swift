@@ -7,7 +7,10 @@ package struct BoardParts: Sendable {
     package let model: String?
     /// That of the hardware, if it tells one.
     package let serialNumber: String?
+    package let machine: Machine
     package let poller: SensorPoller
+    /// What goes over the network in a month.
+    package let traffic: TrafficMeter
     /// What programs hand in.
     package let handed = HandedReadings()
     package let button: Button?
@@ -19,7 +22,13 @@ package struct BoardParts: Sendable {
     package let faults: [BoardError]
     package let isWithoutDefinition: Bool
 
-    package init(_ settings: BoardSettings, time: BestKnownTime, machine: Machine = Machine()) {
+    /// - Parameter state: the directory that keeps the count of bytes; `nil` to keep it in memory.
+    package init(
+        _ settings: BoardSettings, time: BestKnownTime, machine root: Machine = Machine(), state: String? = nil
+    ) {
+        let traffic = TrafficMeter(path: state.map { "\($0)/traffic.json" }, machine: root, time: time)
+        let machine = Machine(root: root.root) { traffic.measure() }
+        (self.machine, self.traffic) = (machine, traffic)
         do throws(BoardError) {
             (definition, faults) = try settings.read(on: machine)
             isWithoutDefinition = false
@@ -40,13 +49,27 @@ package struct BoardParts: Sendable {
 }
 
 extension BoardSettings {
-    /// The definition that the settings name, and why others could not be examined.
+    /// The definition that the settings name, with the sensors of any board's health, and why others could not be
+    /// examined.
     ///
     /// - Throws: `BoardError` if it is missing or faulty.
     package func read(on machine: Machine = Machine()) throws(BoardError) -> (
         definition: BoardDefinition, faults: [BoardError]
     ) {
         let catalog = BoardCatalog(folders: directories)
+        var (board, faults) = try named(in: catalog, on: machine)
+        guard health else { return (board, faults) }
+        do throws(BoardError) {
+            board.add(try catalog.healthSensors())
+        } catch {
+            faults.append(error)
+        }
+        return (board, faults)
+    }
+
+    private func named(
+        in catalog: BoardCatalog, on machine: Machine
+    ) throws(BoardError) -> (definition: BoardDefinition, faults: [BoardError]) {
         if definition == "auto" {
             let detected = try catalog.detect(machine)
             return (detected.definition, detected.skipped)

@@ -90,4 +90,6 @@ package struct BoardSettings: Sendable, Equatable {
     package var definition = "auto"
     /// Searched in order for `NAME.toml`.
     package var directories = ["/etc/latchkey/boards", "/usr/share/latchkey/boards"]
+    /// Whether the board has the sensors of its own health beside those of its definition.
+    package var health = true
 }

@@ -8,6 +8,8 @@ public struct BoardCatalog: Sendable {
     public static let standardFolders = ["/etc/latchkey/boards", "/usr/share/latchkey/boards"]
     /// The definition used for a board that no definition matches.
     public static let fallback = "generic-linux"
+    /// The definition of no board, whose sensors all others have too.
+    public static let health = "health"
 
     public let folders: [String]
 
@@ -15,10 +17,10 @@ public struct BoardCatalog: Sendable {
         self.folders = folders
     }
 
-    /// Names of all definitions, sorted.
+    /// Names of all definitions of boards, sorted.
     public var names: [String] {
         let files = folders.flatMap { Machine().names(in: $0) }.filter { $0.hasSuffix(".toml") }
-        return Set(files.map { String($0.dropLast(5)) }).sorted()
+        return Set(files.map { String($0.dropLast(5)) }).subtracting([Self.health]).sorted()
     }
 
     /// - Throws: ``BoardError`` if there is none of this name, or it cannot be read or is faulty.
@@ -32,6 +34,17 @@ public struct BoardCatalog: Sendable {
             }
         }
         throw BoardError.definitionAbsent(name: name, searched: folders, known: names)
+    }
+
+    /// The sensors that every board has beside those of its definition; none where no folder has a definition of them.
+    ///
+    /// - Throws: ``BoardError`` if it cannot be read or is faulty.
+    public func healthSensors() throws(BoardError) -> [SensorDefinition] {
+        do throws(BoardError) {
+            return try definition(named: Self.health).sensors
+        } catch .definitionAbsent {
+            return []
+        }
     }
 
     /// Result of ``detect(_:)``.

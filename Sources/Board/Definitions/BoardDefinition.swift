@@ -9,7 +9,7 @@ public struct BoardDefinition: Sendable, Equatable {
     public let models: [String]
     public let button: LineDefinition?
     public let led: LineDefinition?
-    public let sensors: [SensorDefinition]
+    public internal(set) var sensors: [SensorDefinition]
 
     public init(
         name: String, title: String, models: [String] = [], button: LineDefinition? = nil, led: LineDefinition? = nil,
@@ -21,5 +21,10 @@ public struct BoardDefinition: Sendable, Equatable {
         self.button = button
         self.led = led
         self.sensors = sensors
+    }
+
+    /// Adds sensors, except where the definition has one of the same name.
+    public mutating func add(_ others: [SensorDefinition]) {
+        sensors += others.filter { other in !sensors.contains { $0.name == other.name } }
     }
 }

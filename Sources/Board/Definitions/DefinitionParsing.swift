@@ -178,7 +178,8 @@ extension SensorDefinition {
 
     private static func metric(in table: inout SettingsTable) -> SystemMetric? {
         let words =
-            "\"load\", \"cpu\", \"memory-available\", \"disk-free\", \"uptime\", \"wifi-signal\" or \"throttled\""
+            "\"load\", \"cpu\", \"memory-available\", \"disk-free\", \"uptime\", \"wifi-signal\", \"throttled\", "
+            + "\"flash-worn\", \"flash-reserve\", \"boot-reason\", \"network-sent\" or \"network-received\""
         switch table.string("channel", required: "write \(words)") {
         case nil: return nil
         case "load": return .load
@@ -187,6 +188,11 @@ extension SensorDefinition {
         case "cpu": return .processor
         case "wifi-signal": return .wirelessSignal(interfaces: table.fileNames("device") ?? [])
         case "throttled": return .throttled
+        case "flash-worn": return .flashWorn
+        case "flash-reserve": return .flashReserve
+        case "boot-reason": return .bootReason
+        case "network-sent": return .networkSent
+        case "network-received": return .networkReceived
         case "disk-free":
             guard let path = table.string("path", required: "write a folder of the file system") else { return nil }
             guard path.hasPrefix("/") else {

@@ -5,10 +5,15 @@ import Groundwork
 public struct Machine: Sendable {
     /// The folder that contains these; a different one in tests.
     public let root: String
+    /// What went over the network this month, as far as anybody counts it.
+    let traffic: @Sendable () -> MonthlyTraffic?
 
-    /// - Parameter root: without a trailing slash; empty for the machine itself.
-    public init(root: String = "") {
+    /// - Parameters:
+    ///   - root: without a trailing slash; empty for the machine itself.
+    ///   - traffic: `nil` while it is not known.
+    public init(root: String = "", traffic: @escaping @Sendable () -> MonthlyTraffic? = { nil }) {
         self.root = root
+        self.traffic = traffic
     }
 
     /// The board's model according to its device tree; `nil` if there is none, as on PCs.

@@ -36,6 +36,11 @@ struct DriverFiles {
         return nil
     }
 
+    /// The content of a file that may be missing, or that its driver cannot fill; `nil` then.
+    func contentIfThere(of path: String) -> [UInt8]? {
+        try? BoundedFile.read(machine.path(path), limit: DriverNumber.limit)
+    }
+
     /// The content of a file of the kernel's own, such as `/proc/stat`.
     ///
     /// - Throws: ``BoardError/metricAbsent(sensor:place:)``, ``BoardError/sensorSilent(sensor:path:)`` or

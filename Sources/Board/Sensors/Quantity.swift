@@ -12,10 +12,12 @@ extension SensorDefinition.Source {
         case .hwmon(_, let channel, _): HwmonChannel(channel).quantity
         case .iio(_, let channel, _): IIOChannel(channel).quantity
         case .thermal, .oneWire: Quantity(unit: .celsius, divisor: 1000)
-        case .system(.load), .system(.throttled): Quantity(unit: .count, divisor: 1)
-        case .system(.memoryAvailable), .system(.diskFree): Quantity(unit: .byte, divisor: 1)
+        case .system(.load), .system(.throttled), .system(.flashReserve), .system(.bootReason):
+            Quantity(unit: .count, divisor: 1)
+        case .system(.memoryAvailable), .system(.diskFree), .system(.networkSent), .system(.networkReceived):
+            Quantity(unit: .byte, divisor: 1)
         case .system(.uptime): Quantity(unit: .second, divisor: 1)
-        case .system(.processor): Quantity(unit: .percent, divisor: 1)
+        case .system(.processor), .system(.flashWorn): Quantity(unit: .percent, divisor: 1)
         case .system(.wirelessSignal): Quantity(unit: .decibelMilliwatts, divisor: 1)
         }
     }

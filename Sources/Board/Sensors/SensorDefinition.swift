@@ -29,10 +29,21 @@ public struct SensorDefinition: Sendable, Equatable {
         case uptime
         /// How much of the time since the last reading the processors were busy, in percent.
         case processor
-        /// In dBm, of the first of these interfaces that is there; without a name of the first that the kernel lists.
+        /// In dBm, of the first of these interfaces that is there; without a name of the first that is connected.
         case wirelessSignal(interfaces: [String])
         /// Whether a Raspberry Pi slows its processor, because of its supply or its temperature: 0 or 1.
         case throttled
+        /// How much of the life of an eMMC is used at most, in percent, in steps of 10.
+        case flashWorn
+        /// The spare blocks of an eMMC: 1 normal, 2 when 80 % of them are used, 3 when 90 % are.
+        case flashReserve
+        /// Why the board started: 1 its power came on, 2 it was restarted, 3 its watchdog restarted it, 4 it had been
+        /// too hot, 5 its power had failed.
+        case bootReason
+        /// Bytes that went out this month, in UTC.
+        case networkSent
+        /// Bytes that came in this month, in UTC.
+        case networkReceived
     }
 
     public let name: String

@@ -115,9 +115,9 @@ public final actor SensorPoller {
     /// The sensors that do not respond, in the order of the definition.
     public func failing() -> [Failure] { sensors.compactMap(\.failure) }
 
-    /// How many optional sensors have not responded yet, and are taken to be absent.
+    /// How many optional sensors have not responded, and are taken to be absent.
     public func absentCount() -> Int {
-        sensors.count { $0.definition.isOptional && !$0.hasResponded && $0.failure == nil }
+        sensors.count { $0.definition.isOptional && $0.counts.latest == nil }
     }
 
     /// Whether reading the sensor again within seconds may succeed: not if its driver hangs, or if there never was one.
@@ -137,7 +137,10 @@ public final actor SensorPoller {
             sensors[index].hasResponded = true
             sensors[index].counts.taken += 1
             reading = Reading(of: definition, value, at: time)
-        case .failure(let error) where error.isAbsence && definition.isOptional && !sensors[index].hasResponded:
+        case .failure(let error)
+        where definition.isOptional && error.isAbsence && (error.isAbsenceOfMetric || !sensors[index].hasResponded):
+            sensors[index].failure = nil
+            sensors[index].counts.latest = nil
             return nil
         case .failure(let error):
             if sensors[index].failure == nil {

@@ -13,6 +13,11 @@ extension SensorDefinition.SystemMetric {
         case .processor: return try Self.busyPercent(files, &processor)
         case .wirelessSignal(let interfaces): return try Self.signal(of: interfaces, files)
         case .throttled: return try Self.throttled(files)
+        case .flashWorn: return try Self.flashWorn(files)
+        case .flashReserve: return try Self.flashReserve(files)
+        case .bootReason: return try Self.bootReason(files)
+        case .networkSent: return Double(try Self.traffic(files).sent)
+        case .networkReceived: return Double(try Self.traffic(files).received)
         }
     }
 
@@ -57,12 +62,14 @@ extension SensorDefinition.SystemMetric {
         return percent
     }
 
-    /// Of the first of these interfaces that is there, or of the first one at all.
+    /// Of the first of these interfaces that is there, or of the first one at all that has one in dBm.
     private static func signal(of interfaces: [String], _ files: DriverFiles) throws(BoardError) -> Double {
         let path = "/proc/net/wireless"
         let present = WirelessSignal.parse(try files.content(of: path))
-        let wanted = interfaces.isEmpty ? present.map(\.interface) : interfaces
-        for name in wanted {
+        if interfaces.isEmpty {
+            for case (_, .level(let level)) in present { return level }
+        }
+        for name in interfaces {
             guard let found = present.first(where: { $0.interface == name }) else { continue }
             switch found.signal {
             case .level(let level): return level
@@ -73,7 +80,7 @@ extension SensorDefinition.SystemMetric {
                     sensor: files.sensor, path: path, reason: "the driver of \(name) does not give its signal in dBm")
             }
         }
-        let place = interfaces.isEmpty ? "wireless interface" : interfaces.joined(separator: " or ")
+        let place = interfaces.isEmpty ? "wireless connection" : interfaces.joined(separator: " or ")
         throw BoardError.metricAbsent(sensor: files.sensor, place: "\(place) in \(path)")
     }
 

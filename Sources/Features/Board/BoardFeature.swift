@@ -1,6 +1,7 @@
 import AgentCore
 import AgentMessages
 import Board
+import Connectivity
 import Groundwork
 import LocalAPI
 import Settings
@@ -36,11 +37,14 @@ package struct BoardFeature: Feature {
         root.table("board") { table in
             table.string("definition", &configuration.board.definition, .notEmpty)
             table.strings("directories", &configuration.board.directories)
+            table.flag("health", &configuration.board.health)
         }
         root.table("telemetry") { table in
             table.flag("enabled", &configuration.telemetry.enabled)
             table.string("topic", &configuration.telemetry.topic, .topic)
             table.integer("qos", &configuration.telemetry.qos, in: 0...2)
+            table.integer("monthly_bytes", &configuration.telemetry.monthlyBytes, in: 0...(1 << 50))
+            table.strings("interfaces", &configuration.telemetry.interfaces)
         }
     }
 
@@ -49,7 +53,7 @@ package struct BoardFeature: Feature {
         addReadingRoutes(to: &router)
     }
 
-    package static var checks: [any HealthCheck] { [SensorsCheck(), LinesCheck()] }
+    package static var checks: [any HealthCheck] { [SensorsCheck(), LinesCheck(), TelemetryBudgetCheck()] }
 
     package func examine(into state: inout AgentState) async throws {
         let board = host.board
@@ -57,7 +61,10 @@ package struct BoardFeature: Feature {
         state.board.sensorCount = board.definition.sensors.count
         state.board.failingSensors = await board.poller.failing()
         state.board.absentSensorCount = await board.poller.absentCount()
-        for check in await BoardCheck.run(board.definition, wallClock: { [time = host.time] in time.now }) {
+        state.board.traffic = trafficReport
+        for check in await BoardCheck.run(
+            board.definition, on: board.machine, wallClock: { [time = host.time] in time.now })
+        {
             if case .sensor = check.part { continue }
             state.board.lineCount += 1
             switch check.finding {
@@ -69,7 +76,11 @@ package struct BoardFeature: Feature {
     }
 
     package func services() -> [any Service] {
-        var services = [host.restarting("sensors") { try await self.pollSensors() }]
+        let changes = host.network.monitor.changes.subscribe()
+        var services = [
+            host.restarting("sensors") { try await self.pollSensors() },
+            host.restarting("traffic") { try await self.countTraffic(changes) },
+        ]
         if let led = host.board.led {
             services.append(host.restarting("LED") { try await led.run() })
             services.append(host.restarting("indication") { await self.indicate(on: led) })
@@ -85,11 +96,12 @@ package struct BoardFeature: Feature {
                 "failing": .array(of: .string("name"), "those that do not respond"),
                 "unsent": .integer("telemetry messages since the start that no account could send"),
             ]),
+            "traffic": TrafficReport.schema(),
         ]
     }
 
     package func status() async throws -> [String: JSON] {
-        [
+        var members: [String: JSON] = [
             "board": .string(DisplayText.clean(host.board.definition.title)),
             "sensors": [
                 "count": .integer(Int64(host.board.definition.sensors.count)),
@@ -97,7 +109,11 @@ package struct BoardFeature: Feature {
                 "unsent": .integer(Int64(broker.unsentTelemetry)),
             ],
         ]
+        members["traffic"] = trafficReport?.json
+        return members
     }
+
+    package func close() async { host.board.traffic.save() }
 
     package func warnings() async throws -> [String] { host.board.faults.map(\.message) }
 

@@ -13,6 +13,8 @@ struct BoardFindings: Sendable {
     var lineCount = 0
     var linesAreSimulated = false
     var lineFaults: [BoardError] = []
+    /// `nil` while nothing was counted.
+    var traffic: TrafficReport?
 }
 
 extension AgentState {

@@ -18,7 +18,8 @@ extension BoardFeature {
                 ]))
         ) { _ in
             let findings = await BoardCheck.run(
-                self.host.board.definition, wallClock: { [time = self.host.time] in time.now })
+                self.host.board.definition, on: self.host.board.machine,
+                wallClock: { [time = self.host.time] in time.now })
             return .json([
                 "name": .string(self.host.board.definition.name), "title": .string(self.host.board.definition.title),
                 "model": self.host.board.model.map(JSON.string) ?? .null,

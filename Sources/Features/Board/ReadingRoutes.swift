@@ -22,7 +22,7 @@ extension BoardFeature {
                 answer: .object(all: [
                     "accepted": .integer("how many"),
                     "published": .boolean(
-                        "whether the broker will get them: false while telemetry is off, or no account has a broker"
+                        "whether the broker will get them: false while telemetry is off or held back, or no account has a broker"
                     ),
                 ]))
         ) { request in

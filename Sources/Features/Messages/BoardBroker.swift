@@ -20,6 +20,7 @@ package protocol BoardBrokerSource: Sendable {
 package final class BoardBroker: Sendable {
     package let host: Host
     package let gateways: GatewayAccounts
+    package let budget: TelemetryBudget
     private let state: Mutex<State>
 
     private struct State {
@@ -31,6 +32,7 @@ package final class BoardBroker: Sendable {
     package init(_ host: Host, gateways: GatewayAccounts) {
         self.host = host
         self.gateways = gateways
+        budget = TelemetryBudget(of: host)
         state = Mutex(State(account: AccountName(host.settings.broker.account) ?? .gateway))
         host.accounts.install(broker: account)
         gateways.added.work = { [weak self] session, gateway, name in
@@ -136,7 +138,7 @@ package final class BoardBroker: Sendable {
     /// Passes readings to the broker, as one message that nothing waits for. Without an account that has a broker it is
     /// counted, and dropped.
     package func publish(_ set: SampleSet) async {
-        guard host.settings.telemetry.enabled, !set.readings.isEmpty else { return }
+        guard host.settings.telemetry.enabled, !set.readings.isEmpty, budget.allows() else { return }
         guard let brokerSession = await brokerSession else { return state.withLock { $0.unsent += 1 } }
         await brokerSession.offer(set, by: host.settings.telemetry)
     }
@@ -145,7 +147,9 @@ package final class BoardBroker: Sendable {
     ///
     /// - Returns: `false` if nothing takes them now.
     package func publish(_ set: SampleSet, by publisher: UInt32?) async throws -> Bool {
-        guard host.settings.telemetry.enabled, let brokerSession = await brokerSession else { return false }
+        guard host.settings.telemetry.enabled, let brokerSession = await brokerSession, budget.allows() else {
+            return false
+        }
         return try await !brokerSession.accept([
             brokerSession.message(set, by: host.settings.telemetry, publisher: publisher)
         ]).isEmpty

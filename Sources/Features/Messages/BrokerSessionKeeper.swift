@@ -125,6 +125,7 @@ package final actor BrokerSessionKeeper {
     /// Publishes readings taken before there was an outbox. The poller counts them as sent, so a steady sensor would
     /// otherwise stay silent for its longest interval.
     private func publishLatest(at brokerSession: BrokerSession) async {
+        guard host.feature(MessagesFeature.self).broker.budget.allows() else { return }
         await brokerSession.offer(
             SampleSet(time: host.time.now, readings: await host.board.latest()), by: host.settings.telemetry)
     }

@@ -76,6 +76,10 @@ package struct TelemetrySettings: TypedValue {
     package var topic = "telemetry"
     /// Quality of service, 0 to 2.
     package var qos = 1
+    /// The most bytes that the board may send and receive in a month before readings are held back; 0: no limit.
+    package var monthlyBytes = 0
+    /// The interfaces whose bytes are counted; empty: those that lead out.
+    package var interfaces: [String] = []
 }
 
 extension AgentConfiguration {

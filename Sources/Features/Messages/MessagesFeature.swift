@@ -111,5 +111,7 @@ package struct MessagesFeature: Feature {
 
     package static var errors: [any Explained.Type] { [MessagingError.self] }
 
-    package static var events: [any ReportedEvent.Type] { [MessengerEvent.self, OutboxEvent.self, MessageEvent.self] }
+    package static var events: [any ReportedEvent.Type] {
+        [MessengerEvent.self, OutboxEvent.self, MessageEvent.self, TelemetryEvent.self]
+    }
 }

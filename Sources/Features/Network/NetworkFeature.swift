@@ -44,6 +44,7 @@ package struct NetworkFeature: Feature {
                     "state": .string("network state of this machine", choices: ["unknown", "none", "connected"]),
                     "interface": .string("link that leads to the network"),
                     "kind": .choice("kind of link", of: NetworkWay.Kind.self),
+                    "wirelessName": .string("name of the wireless network (SSID), where the kernel tells it"),
                     "gateway": .string(
                         "judged by the last answer over this network and the broker's connection",
                         choices: GatewayReach.names),
@@ -72,6 +73,9 @@ package struct NetworkFeature: Feature {
             }
         }
         if case .reachable(let way?) = reach { network.merge(way.fields) { _, way in way } }
+        if case .way(let way) = host.network.monitor.state {
+            network["wirelessName"] = way.wirelessName.map(JSON.string)
+        }
         members["network"] = .object(network)
         return members
     }

@@ -90,6 +90,7 @@ struct Status: AsyncParsableCommand {
         if let unsent = status["sensors"]?["unsent"]?.integer, unsent > 0, status["broker"] == nil {
             fields.add("readings", out.yellow("\(Amount.of(unsent, "message")) not sent, for lack of an account"))
         }
+        addTraffic(of: status, to: &fields)
         for account in status["accounts"]?.array ?? [] where account["isDefault"]?.bool != true {
             fields.add("account", "\(account["name"]?.string ?? "?"): \(Accounts.summary(of: account))")
         }
@@ -101,9 +102,20 @@ struct Status: AsyncParsableCommand {
         return fields.text
     }
 
+    private func addTraffic(of status: JSON, to fields: inout Fields) {
+        guard let traffic = status["traffic"], let used = traffic["used"]?.integer else { return }
+        let limit = traffic["limit"]?.integer ?? 0
+        let text =
+            "\(Amount.bytes(Double(used)))\(limit > 0 ? " of \(Amount.bytes(Double(limit)))" : "") in "
+            + "\(traffic["month"]?.string ?? "this month")"
+        guard let end = traffic["resumes"]?.string else { return fields.add("traffic", text) }
+        fields.add("traffic", Terminal.standardOutput.yellow("\(text); readings are held back until \(end)"))
+    }
+
     private func addNetwork(_ network: JSON, hasGateway: Bool, to fields: inout Fields) {
         let out = Terminal.standardOutput
-        let link = network["interface"]?.string.map { "\($0) (\(network["kind"]?.string ?? "?")), " } ?? ""
+        let name = network["wirelessName"]?.string.map { " \(out.shown($0))" } ?? ""
+        let link = network["interface"]?.string.map { "\($0) (\(network["kind"]?.string ?? "?")\(name)), " } ?? ""
         let gateway =
             switch network["gateway"]?.string {
             case "reachable": out.green("gateway reachable")
