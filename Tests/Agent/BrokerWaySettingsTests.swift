@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Agent
+@testable import AgentBrokers
 @testable import AgentMessages
 
 @Suite("Settings of the way to a broker")
