@@ -141,7 +141,7 @@ struct BrokerAccountTests {
             let server = try RunningProgram(
                 URL(filePath: "/usr/bin/python3"),
                 ["-B", Self.tokenServer.path, "12"])
-            let port = try #require(Int(try await server.output.line(containing: "")))
+            let port = try await server.output.line(containing: "port ").dropFirst(5)
             let made = try await board.latchkey(
                 "accounts", "add", "cloud", "--client-id", "board", "--secret-stdin", "--grant",
                 "client_credentials", "--endpoint", "token_endpoint=http://127.0.0.1:\(port)/token", input: "s\n")

@@ -28,5 +28,5 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_port, flush=True)
+print(f"port {server.server_port}", flush=True)
 server.serve_forever()

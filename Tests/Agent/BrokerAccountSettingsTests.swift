@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 @testable import Agent
-@testable import AgentCore
 @testable import AgentBrokers
+@testable import AgentCore
 @testable import AgentMessages
 
 @Suite("Brokers in the settings")

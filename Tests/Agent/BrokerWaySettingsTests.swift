@@ -2,6 +2,7 @@ import AgentCore
 import Cryptography
 import Foundation
 import Messaging
+import Settings
 import TestSupport
 import Testing
 

@@ -203,12 +203,12 @@ struct InstallationDoctorTests {
                 public_authorities = true
                 """, path: "test.toml")
         let all = Installation.hosts(of: settings, readBy: Features.all) { _ in true }
-        #expect(all.map(\.name) == ["c", "a", "b"])
-        let some = Installation.hosts(of: settings, readBy: Features.all) { $0 != "b" }
+        #expect(all.map(\.name) == ["b", "a", "c"])
+        let some = Installation.hosts(of: settings, readBy: Features.all) { $0 != "c" }
         #expect(
             some == [
-                .init(name: "c", hasAddress: true), .init(name: "a", hasAddress: true),
-                .init(name: "b", hasAddress: false),
+                .init(name: "b", hasAddress: true), .init(name: "a", hasAddress: true),
+                .init(name: "c", hasAddress: false),
             ])
     }
 

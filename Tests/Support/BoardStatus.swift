@@ -78,7 +78,7 @@ package struct BoardStatus: Decodable, Sendable {
         package let name: String
         package let isDefault: Bool
         package let usesBroker: Bool
-        package let gateway: Gateway
+        package let gateway: Gateway?
         package let registration: Registration
         package let user: User?
     }

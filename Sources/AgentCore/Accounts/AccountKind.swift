@@ -13,6 +13,9 @@ package protocol AccountKind: Sendable {
 
     func names() async throws -> [AccountName]
 
+    /// Those that the settings have: they take no room from others.
+    var presets: Set<AccountName> { get }
+
     /// The state of an account, or why it cannot be used, beside what every account has.
     func report(_ name: AccountName) async throws -> [String: JSON]
 
@@ -30,6 +33,7 @@ package protocol AccountKind: Sendable {
 }
 
 extension AccountKind {
+    package var presets: Set<AccountName> { [] }
     package var users: (any AccountUsers)? { nil }
     package var browsers: (any AccountBrowsers)? { nil }
     package var tokens: (any AccountTokens)? { nil }

@@ -108,7 +108,7 @@ package final class AccountRegistry: Sendable {
         let all = try await all()
         if let held = all.first(where: { $0.name == name }) {
             guard held.kind.name == kind else { throw AccountError.otherKind(name, kind: held.kind.name) }
-        } else if all.count >= Self.limit {
+        } else if all.count(where: { !$0.kind.presets.contains($0.name) }) >= Self.limit {
             throw AccountError.tooMany(limit: Self.limit)
         }
     }

@@ -80,7 +80,8 @@ extension BrokerAccount {
 
     private init?(_ document: JSON, name: String) {
         let addresses = document["brokers"]?.array?.compactMap(Self.address) ?? []
-        guard let first = addresses.first, addresses.count == document["brokers"]?.array?.count, let clientID = document["clientID"]?.string,
+        guard let first = addresses.first, addresses.count == document["brokers"]?.array?.count,
+            let clientID = document["clientID"]?.string,
             let topics = document["topics"]?.string, let keepAlive = document["keepAliveSeconds"]?.integer
         else { return nil }
         self.init(name: name, address: first, tls: nil, clientID: clientID)

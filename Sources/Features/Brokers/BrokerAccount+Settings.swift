@@ -53,6 +53,8 @@ extension BrokerAccount {
         table.integer("keep_alive_seconds", &broker.keepAliveSeconds, in: 5...65_535)
         table.string("topics", &broker.topics, .topicTemplate)
         broker.way.read(&table)
+        let brokers = broker.way.all(first: address, standardPort: address.port)
+        (broker.address, broker.others) = (brokers[0], Array(brokers.dropFirst()))
         broker.will = readWill(&table)
         if !broker.cleanSession, broker.clientID.isEmpty {
             table.note("client_id", "is missing", fix: "name the client whose session the broker keeps")

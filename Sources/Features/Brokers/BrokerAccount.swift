@@ -63,10 +63,7 @@ package struct BrokerAccount: Sendable, Equatable {
         (self.name, self.address, self.tls, self.clientID) = (name, address, tls, clientID)
     }
 
-    package var addresses: [BrokerAddress] {
-        let standardPort = tls == nil ? BrokerAddress.plainPort : BrokerAddress.standardPort
-        return isPreset ? way.all(first: address, standardPort: standardPort) : [address] + others
-    }
+    package var addresses: [BrokerAddress] { [address] + others }
 
     /// What the board is called in its topics: the client identifier, as one level of a topic.
     package var device: String { String(clientID.map { "/+#".contains($0) ? "-" : $0 }) }

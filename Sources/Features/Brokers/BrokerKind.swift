@@ -86,6 +86,8 @@ final class BrokerKind: AccountKind, BoardBrokerSource {
 
     func names() async throws -> [AccountName] { state.withLock { Array($0.brokers.keys) + Array($0.unusable.keys) } }
 
+    var presets: Set<AccountName> { Set(host.settings.brokers.compactMap { AccountName($0.name) }) }
+
     /// - Parameters:
     ///   - account: whose client identifier may be empty: then it gets one of its own.
     ///   - key: that of its certificate, in PEM.

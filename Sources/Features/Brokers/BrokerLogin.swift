@@ -41,7 +41,8 @@ package final class BrokerLogin: Sendable {
     /// - Throws: ``BrokerError``, `CryptographyError`, what the vault throws, why there is no token
     package func credentials(at broker: BrokerAddress) async throws -> BrokerCredentials {
         try account.credentials(
-            at: broker, identity: try await identity(), password: try await password(), judgedAt: { [host] in host.time.now })
+            at: broker, identity: try await identity(), password: try await password(),
+            judgedAt: { [host] in host.time.now })
     }
 
     private func identity() async throws -> TLSIdentity? {
@@ -74,7 +75,8 @@ extension BrokerAccount {
     ///
     /// - Throws: `CryptographyError`
     func credentials(
-        at broker: BrokerAddress, identity: TLSIdentity?, password: SecretBytes?, judgedAt: @escaping @Sendable () -> Date
+        at broker: BrokerAddress, identity: TLSIdentity?, password: SecretBytes?,
+        judgedAt: @escaping @Sendable () -> Date
     ) throws -> BrokerCredentials {
         let context = try tls.map { tls in
             try TLSContext(

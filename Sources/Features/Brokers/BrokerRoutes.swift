@@ -125,7 +125,9 @@ extension NamedBroker {
         "tls": .of("whether the broker must prove its identity and the connection is encrypted") {
             $0.settings.tls != nil
         },
-        "login": .schema(.choice("how the board logs in", of: BrokerAccount.LoginMethod.self)) { $0.settings.loginMethod.rawValue },
+        "login": .schema(.choice("how the board logs in", of: BrokerAccount.LoginMethod.self)) {
+            $0.settings.loginMethod.rawValue
+        },
         "clientID": .of("MQTT client identifier; empty: another one for each connection") { $0.settings.clientID },
         "topics": .of("the board's topics, where its messages go there") { $0.settings.topics },
         "inSettings": .of("whether the settings have the account, and not the sealed store") { $0.settings.isPreset },

@@ -10,7 +10,9 @@ package struct BrokerCheck: HealthCheck {
     package static let stopped = "broker-stopped"
 
     package func run(_ agent: AgentState) -> Verdict {
-        guard let broker = agent.messages.broker else { return .skip("none before this board is registered, or has an account at a broker") }
+        guard let broker = agent.messages.broker else {
+            return .skip("none before this board is registered, or has an account at a broker")
+        }
         guard agent.found[Self.stopped]?.bool != true else { return .skip("the gateway connection is stopped") }
         if broker.isConnected {
             if let fault = broker.inboxFault {

@@ -14,7 +14,9 @@ struct Status: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Then show each event as it happens, until Ctrl-C.")
     var follow = false
 
-    @Flag(name: .shortAndLong, help: "Print nothing: exit status 1 unless connected to the broker, and registered at a gateway if any.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Print nothing: exit status 1 unless connected to the broker, and registered at the gateway if any.")
     var quiet = false
 
     @OptionGroup var account: AccountOption

@@ -174,7 +174,7 @@ struct Accounts: AsyncParsableCommand, Listed {
         if account["usesBroker"]?.bool == true { parts.append("uses the broker") }
         if account["isCurrent"]?.bool == true, account["isDefault"]?.bool != true { parts.append("in use by commands") }
         if account["needsPerson"]?.bool == true { parts.append(out.yellow("no user is logged in")) }
-        let isUnusable = account["gateway"] == nil && account["server"] == nil && account["backend"] == nil && broker == nil
+        let isUnusable = ["gateway", "server", "backend", "broker"].allSatisfy { account[$0] == nil }
         if isUnusable || account["registration"]?["state"]?.string == "unknown",
             let fault = account["lastError"]?["message"]?.string
         {

@@ -61,7 +61,8 @@ struct BrokerAccountOptions: ParsableArguments {
             "brokers",
             [
                 "name": .string(name), "url": .string(broker),
-                "fallbacks": fallback.isEmpty ? nil : .array(fallback.map(JSON.string)), "userName": user.map(JSON.string),
+                "fallbacks": fallback.isEmpty ? nil : .array(fallback.map(JSON.string)),
+                "userName": user.map(JSON.string),
                 "password": password.map(JSON.string), "certificate": try text(certificate), "key": try text(key),
                 "tokenOf": tokenOf.map(JSON.string), "tokenScope": tokenOf == nil ? nil : scope.map(JSON.string),
                 "authorities": try text(authorities), "public": usesPublic ? true : nil,

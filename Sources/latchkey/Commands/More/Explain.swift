@@ -19,7 +19,8 @@ struct Explain: ParsableCommand {
             """)
 
     static let catalogue = Catalogue(
-        adding: [UsageError.self, InputError.self, OutputError.self, Declined.self, WaitError.self, SetupError.self] + Systems.errors)
+        adding: [UsageError.self, InputError.self, OutputError.self, Declined.self, WaitError.self, SetupError.self]
+            + Systems.errors)
 
     @Argument(
         help: "Such as gateway.no-answer, broker.failed, 3003201, 990 or invalid_grant.",

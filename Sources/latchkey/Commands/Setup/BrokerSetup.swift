@@ -15,18 +15,22 @@ struct BrokerSetup {
         case failed(code: String, message: String, remedy: String?)
     }
 
+    /// - Returns: whether the board is connected; where no person answers, it may go on trying.
     /// - Throws: `LocalAPIError`; ``Declined`` at the end of the input; ``SetupError`` if answers of a file are refused.
-    func run(_ given: BrokerAnswers) async throws {
+    func run(_ given: BrokerAnswers) async throws -> Bool {
         var answers = given
         if isAsking { try askAll(&answers) }
         var isPlain = false
         while true {
             let outcome = try await attempt(answers, isPlain: isPlain)
-            guard case .failed(let code, let message, let remedy) = outcome else { return }
+            guard case .failed(let code, let message, let remedy) = outcome else { return true }
             let isAway = ["messaging.cannot-connect", "messaging.connect-timeout"].contains(code)
             guard isAsking else {
                 // The board goes on trying, as it does after a power cut.
-                if isAway { return Terminal.error("latchkey: not connected yet: \(message)") }
+                if isAway {
+                    Terminal.error("latchkey: not connected yet: \(message)")
+                    return false
+                }
                 try await forget()
                 throw SetupError.brokerRefuses(reason: message, remedy: remedy)
             }
@@ -80,7 +84,7 @@ struct BrokerSetup {
     private func askLogin(_ answers: inout BrokerAnswers) throws {
         let user = try Setup.ask("User name, if the broker wants one: ")
         (answers.user, answers.password) = (user.isEmpty ? nil : user, nil)
-        if !user.isEmpty { answers.password = try Input.withoutEcho("Password: ") }
+        if !user.isEmpty { answers.password = try Input.withoutEcho("Password of \(user): ") }
     }
 }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Groundwork
 import LocalAPI
 
@@ -41,15 +40,18 @@ struct Setup: AsyncParsableCommand {
         let way = try given?.way ?? Self.chooseWay()
         switch way {
         case .gateway(let url): try await enroll(url, client)
-        case .broker(let broker): try await BrokerSetup(client: client, isAsking: given == nil).run(broker)
+        case .broker(let broker):
+            guard try await BrokerSetup(client: client, isAsking: given == nil).run(broker) else {
+                return options.show(["done": true, "connected": false]) { _ in
+                    "the board goes on trying; messages wait here until then: latchkey status"
+                }
+            }
         case .server(let issuer): return try await addServer(issuer, client)
         }
         let arrival = try await FirstReading(client: client).wait()
+        let place = Self.place(in: try await client.get("/v1/status"))
         options.show(
-            [
-                "done": true, "place": Self.place(in: try await client.get("/v1/status")).map(JSON.string) ?? .null,
-                "arrived": arrival.json,
-            ]
+            ["done": true, "connected": true, "place": place.map(JSON.string) ?? .null, "arrived": arrival.json]
         ) { _ in arrival.text }
     }
 

@@ -55,7 +55,7 @@ struct SetupAnswers {
     }
 }
 
-/// A broker, as far as it is known.
+/// What is known of a broker.
 struct BrokerAnswers {
     /// A URL, or a host with or without a port.
     var address = ""
