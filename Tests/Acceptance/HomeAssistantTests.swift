@@ -47,7 +47,7 @@ struct HomeAssistantTests {
     }
 
     /// The retained announcement, as one who comes late gets it.
-    private func kept(at broker: OtherBroker, containing part: String = "{") async throws -> String {
+    private func kept(at broker: OtherBroker) async throws -> String {
         let late = try await broker.observe(Self.config)
         return try await late.output.line(containing: "\(Self.config) {")
     }
@@ -70,14 +70,16 @@ struct HomeAssistantTests {
             try await broker.publish("off", to: "latchkey/pump/led/set")
             try await broker.publish("OFF", to: "latchkey/pump/led/set")
             _ = try await viewer.output.line(containing: "latchkey/pump/led OFF")
-            try await board.ask("board", "press")
+            let press = try await LocalRequest.post(
+                #"{"milliseconds":100}"#, to: "/v1/board/button", socket: board.socket)
+            #expect(press == 200)
             _ = try await viewer.output.line(containing: #"latchkey/pump/button {"event_type":"press"}"#)
 
             let before = viewer.output.count
             try await broker.publish("online", to: "homeassistant/status")
             _ = try await viewer.output.line(containing: "\(Self.config) {", after: before)
             let handed = viewer.output.count
-            try await board.ask("readings", "tank.level=71", "--unit", "%")
+            try await board.ask("board", "report", "tank.level", "71", "--unit", "%")
             let grown = try await viewer.output.line(containing: "sensor_tank.level", after: handed)
             #expect(try self.components(grown)["sensor_tank.level"]?["unit_of_measurement"] as? String == "%")
             let checks = try await board.latchkey("doctor")
@@ -89,7 +91,7 @@ struct HomeAssistantTests {
     func gone() async throws {
         try await withBoard(settings: Self.enabled) { board, broker in
             _ = try await kept(at: broker)
-            try await board.ask("readings", "tank.level=71", "--unit", "%")
+            try await board.ask("board", "report", "tank.level", "71", "--unit", "%")
             let viewer = try await broker.observe(Self.config)
             _ = try await viewer.output.line(containing: "sensor_tank.level")
             // Programs hand their readings in again after a restart; this one does not.
