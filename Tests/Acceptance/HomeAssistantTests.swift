@@ -120,7 +120,8 @@ struct HomeAssistantTests {
         "a kept message that this board did not write changes nothing",
         arguments: [
             String(repeating: "x", count: 1 << 20), String(repeating: "[", count: 100_000),
-            #"{"origin":{"name":"Latchkey"},"device":{"identifiers":["latchkey-pump"]},"components":{"lock":{"platform":"lock"}}}"#,
+            #"{"origin":{"name":"Latchkey"},"device":{"identifiers":["latchkey-pump"]},"#
+                + #""components":{"lock":{"platform":"lock"}}}"#,
         ])
     func hostile(text: String) async throws {
         try await withBoard(

@@ -93,15 +93,17 @@ struct HomeAssistantTests {
         #expect(FormerEntities(parsing: next.payload(removing: gone), of: "latchkey-pump") != nil)
     }
 
+    private static func kept(_ components: String) -> String {
+        #"{"origin":{"name":"Latchkey"},"device":{"identifiers":["latchkey-pump"]},"components":\#(components)}"#
+    }
+
     @Test(
         "a kept message that this board did not write has no entities",
         arguments: [
             "", "online", "[]", "{}", String(repeating: "[", count: 100_000), String(repeating: "x", count: 1 << 20),
             #"{"origin":{"name":"Other"},"device":{"identifiers":["latchkey-pump"]},"components":{}}"#,
             #"{"origin":{"name":"Latchkey"},"device":{"identifiers":["other"]},"components":{}}"#,
-            #"{"origin":{"name":"Latchkey"},"device":{"identifiers":["latchkey-pump"]},"components":{"a b":{"platform":"sensor"}}}"#,
-            #"{"origin":{"name":"Latchkey"},"device":{"identifiers":["latchkey-pump"]},"components":{"led":{"platform":"lock"}}}"#,
-            #"{"origin":{"name":"Latchkey"},"device":{"identifiers":["latchkey-pump"]},"components":{"led":7}}"#,
+            kept(#"{"a b":{"platform":"sensor"}}"#), kept(#"{"led":{"platform":"lock"}}"#), kept(#"{"led":7}"#),
         ])
     func foreign(text: String) { #expect(FormerEntities(parsing: Array(text.utf8), of: "latchkey-pump") == nil) }
 

@@ -204,7 +204,8 @@ actor Announcer {
                 else { return }
                 await inTurn {
                     guard visit === self.visit else { return }
-                    formerNames.formUnion(entities.platforms.keys.compactMap(Entity.sensorName))
+                    let names = Set(entities.platforms.keys.compactMap(Entity.sensorName))
+                    formerNames.formUnion(names.intersection(host.board.definition.sensors.map(\.name)))
                     try await replace(entities, visit)
                 }
                 return
@@ -223,7 +224,7 @@ actor Announcer {
         await broker.publish(SampleSet(time: host.time.now, readings: await host.board.latest()))
     }
 
-    /// A press that could not be sent at once is not sent later: it would start something that nobody expects any more.
+    /// A press that could not be sent at once is not sent later: it would start something long after the press.
     private func publishPress() async throws {
         guard let visit, isEnabled, await connected() != nil else { return }
         try await publish(Entity.pressed.bytes, at: visit.board.buttonTopic, retain: false, visit)

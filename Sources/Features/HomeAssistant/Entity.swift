@@ -70,7 +70,7 @@ package struct Entity: Sendable, Equatable {
         let entityClass = EntityClass(of: unit)
         var members: [String: JSON] = [
             "name": .string(Self.title(of: name)),
-            // With a class of states it is a number for Home Assistant, and an empty text leaves its state as it is.
+            // With a class of states it is a number for Home Assistant, and an empty text leaves its state unchanged.
             "state_class": countsUp ? "total_increasing" : "measurement",
             "value_template": .string(Self.template(of: name, "r.value")),
         ]

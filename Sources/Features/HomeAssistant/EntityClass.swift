@@ -38,7 +38,7 @@ struct EntityClass: Equatable {
             // The class of conductivity does not allow it.
             case .siemensPerMetre: EntityClass("S/m")
             case .perMinute: EntityClass("rpm")
-            // Of which gas or dust it is, the unit does not say.
+            // The unit does not say what gas or dust it is.
             case .partsPerMillion: EntityClass("ppm")
             case .microgramsPerCubicMetre: EntityClass("µg/m³")
             case .percent: EntityClass("%")

@@ -2,7 +2,7 @@ import AgentMessages
 import Groundwork
 import Messaging
 
-/// One broker session, and the board as it is announced there.
+/// One broker session, and what is announced of the board there.
 final class Visit: Sendable {
     let session: BrokerSession
     let board: AnnouncedBoard
