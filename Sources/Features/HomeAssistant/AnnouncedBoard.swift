@@ -35,22 +35,28 @@ struct AnnouncedBoard {
     func kept(hasLED: Bool) -> [Topic] { hasLED ? [topic, ledTopic] : [topic] }
 
     /// The button and the LED first, which have room in every message.
-    ///
-    /// - Parameters:
-    ///   - responded: names of the sensors that have responded, or did before: of the optional ones these alone are
-    ///     there.
-    ///   - handed: what programs hand in.
-    func entities(
-        of board: BoardDefinition, responded: Set<String>, handed: [SensorPoller.Counts], sendsReadings: Bool
-    ) -> [Entity] {
+    func entities(of board: BoardDefinition, _ present: PresentSensors, sendsReadings: Bool) -> [Entity] {
         var entities: [Entity] = []
         if board.button != nil { entities.append(Entity(buttonAt: buttonTopic.name)) }
         if board.led != nil { entities.append(Entity(ledAt: (state: ledTopic.name, command: ledCommandTopic.name))) }
         guard sendsReadings else { return entities }
-        entities += board.sensors.filter { !$0.isOptional || responded.contains($0.name) }.map { Entity($0) }
-        entities += handed.map { Entity(handed: $0.sensor, $0.unit) }
+        entities += board.sensors.filter { !$0.isOptional || present.responded.contains($0.name) }.map { Entity($0) }
+        entities += present.handed.map { Entity(handed: $0.name, $0.unit) }
         return entities
     }
+}
+
+/// The sensors of which it is known only at run time whether they are there.
+struct PresentSensors: Equatable {
+    struct Handed: Equatable {
+        let name: String
+        let unit: SenMLUnit
+    }
+
+    /// Names of the sensors that have responded, or did before: of the optional ones these alone are there.
+    let responded: Set<String>
+    /// What programs hand in.
+    let handed: [Handed]
 }
 
 /// What Home Assistant asks of the LED.

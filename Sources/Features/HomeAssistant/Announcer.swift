@@ -22,6 +22,7 @@ actor Announcer {
     private var connection: Date?
     /// The newest message that was published.
     private(set) var announced: DiscoveryMessage?
+    private var announcedSensors: PresentSensors?
     /// Optional sensors that an earlier run of the agent has announced: they do not vanish while they do not respond.
     private var formerNames: Set<String> = []
     private var command: LEDCommand?
@@ -140,21 +141,25 @@ actor Announcer {
 
     // MARK: Announcing
 
-    private func message(_ board: AnnouncedBoard) async -> DiscoveryMessage {
-        let handed = host.board.handed.all()
-        let readings = await host.board.latest()
+    private func presentSensors() async -> PresentSensors {
+        PresentSensors(
+            responded: formerNames.union(await host.board.poller.latest().map(\.name)),
+            handed: host.board.handed.all().map { .init(name: $0.sensor, unit: $0.unit) })
+    }
+
+    private func message(_ board: AnnouncedBoard, _ sensors: PresentSensors) -> DiscoveryMessage {
         let entities = board.entities(
-            of: host.board.definition, responded: formerNames.union(readings.map(\.name)), handed: handed,
-            sendsReadings: host.settings.telemetry.enabled)
+            of: host.board.definition, sensors, sendsReadings: host.settings.telemetry.enabled)
         return DiscoveryMessage(board.device, entities, limit: host.settings.outbox.payloadLimitBytes)
     }
 
     @discardableResult
     private func announce(_ visit: Visit) async throws -> DiscoveryMessage {
-        let message = await message(visit.board)
+        let sensors = await presentSensors()
+        let message = message(visit.board, sensors)
         try await publish(message.entities.isEmpty ? [] : message.payload, at: visit.board.topic, visit)
         let isChanged = message != announced
-        announced = message
+        (announced, announcedSensors) = (message, sensors)
         guard isChanged else { return message }
         host.report(
             HomeAssistantEvent.announced(
@@ -164,11 +169,11 @@ actor Announcer {
     }
 
     private func announceChanges() async throws {
-        guard let visit, isEnabled, let announced, await connected() != nil else { return }
-        let message = await message(visit.board)
-        guard message != announced else { return }
-        try await replace(FormerEntities(announced.entities), visit)
-        await publishReadings()
+        // Asked with every sample.
+        guard let visit, let announced, await presentSensors() != announcedSensors, await connected() != nil else {
+            return
+        }
+        if try await replace(FormerEntities(announced.entities), visit) { await publishReadings() }
     }
 
     /// Home Assistant has started: it has no readings either.
@@ -179,14 +184,20 @@ actor Announcer {
     }
 
     /// Removes the entities that are not there any more, and announces the others.
-    private func replace(_ former: FormerEntities, _ visit: Visit) async throws {
-        let next = await message(visit.board)
+    ///
+    /// - Returns: `false` if there was nothing to change.
+    @discardableResult
+    private func replace(_ former: FormerEntities, _ visit: Visit) async throws -> Bool {
+        let sensors = await presentSensors()
+        let next = message(visit.board, sensors)
         let gone = former.gone(from: next.entities)
         if !gone.isEmpty {
             let removal = next.payload(removing: gone, limit: host.settings.outbox.payloadLimitBytes)
             try await publish(removal, at: visit.board.topic, visit)
         }
-        if !gone.isEmpty || next != announced { try await announce(visit) }
+        let isChanged = !gone.isEmpty || next != announced
+        if isChanged { try await announce(visit) } else { announcedSensors = sensors }
+        return isChanged
     }
 
     /// Compares the message that the broker had kept with the present one.
