@@ -54,6 +54,7 @@ let features: [Target.Dependency] = [
     "AgentMessages",
     "AgentBrokers",
     "AgentBoard",
+    "AgentHomeAssistant",
     "AgentCalls",
     "AgentDirectory",
     "AgentNearby",
@@ -177,6 +178,7 @@ let package = Package(
             ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"]),
         feature("Brokers", ["AgentMessages", "Cryptography", "HTTPClient", "Messaging", "Vault"]),
         feature("Board", ["AgentMessages", "Board", "Connectivity", "Messaging"]),
+        feature("HomeAssistant", ["AgentMessages", "Board", "Messaging", "Storage"]),
         feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"]),
         feature(
             "Directory", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"]),

@@ -70,6 +70,8 @@ struct ConfigurationTests {
         ("telemetry.qos", "3", "2"),
         ("telemetry.monthly_bytes", "-1", "500000000"),
         ("telemetry.interfaces", "7", "[\"wwan0\"]"),
+        ("home_assistant.enabled", "1", "true"),
+        ("home_assistant.discovery_prefix", "\"home/#\"", "\"ha\""),
         ("broker.account", "\"Plant 2\"", "\"plant2\""),
         ("broker.host", "\"mqtts://broker\"", "\"broker.example\""),
         ("broker.port", "65536", "1883"),

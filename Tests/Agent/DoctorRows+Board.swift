@@ -6,6 +6,7 @@ import Proximity
 @testable import Agent
 @testable import AgentBoard
 @testable import AgentCore
+@testable import AgentHomeAssistant
 @testable import AgentListener
 @testable import AgentNearby
 @testable import Board
@@ -51,6 +52,17 @@ extension Row {
         },
         Row(TelemetryBudgetCheck(), "fail", "held back until 2026-12-01T00:00:00Z, 3 messages so far") {
             $0.board.traffic = traffic(1001, limit: 1000)
+        },
+
+        Row(HomeAssistantCheck(), "skip", "home_assistant.enabled is false") { _ in },
+        Row(HomeAssistantCheck(), "warn", "nothing has been announced at ha") {
+            $0.found[HomeAssistantCheck.name] = ["prefix": "ha"]
+        },
+        Row(HomeAssistantCheck(), "pass", "7 entities announced at ha") {
+            $0.found[HomeAssistantCheck.name] = ["prefix": "ha", "entities": 7, "leftOut": 0]
+        },
+        Row(HomeAssistantCheck(), "warn", "2 more had no room") {
+            $0.found[HomeAssistantCheck.name] = ["prefix": "ha", "entities": 7, "leftOut": 2]
         },
 
         Row(BluetoothCheck(), "skip", "nothing in the settings needs one") { _ in },

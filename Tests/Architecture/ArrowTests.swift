@@ -48,6 +48,7 @@ private let knownByFeatures: [String: Set<String>] = [
     "Directory": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"],
     "FirstBoot": ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"],
     "Gateway": ["Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts", "Messaging", "Board", "Connectivity"],
+    "HomeAssistant": ["AgentMessages", "Board", "Messaging", "Storage"],
     "Installation": ["AgentGateway", "Board", "Gateway", "HTTPClient", "Messaging", "Vault"],
     "MPin": ["Cryptography", "Prompts", "Board", "MPin"],
     "Messages": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"],

@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
         groundwork + cryptography + vault + http + oauth + gateway + gatewayServices + messaging + messagingWays
         + settings + board
         + bluetooth + network
-        + proximity + localAPI + agent + ofPrograms + mpin + mpinService
+        + proximity + localAPI + agent + ofPrograms + mpin + mpinService + homeAssistant
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }

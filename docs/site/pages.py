@@ -20,6 +20,7 @@ TASKS = [
         ("Sensors", "docs/sensors.md"),
         ("Messages", "docs/messages.md"),
         ("Brokers", "docs/brokers.md"),
+        ("Home Assistant", "docs/home-assistant.md"),
         ("Log in", "docs/log-in.md"),
         ("Calls", "docs/calls.md"),
         ("Programs on the board", "docs/programs.md"),

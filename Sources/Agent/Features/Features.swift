@@ -6,6 +6,7 @@ import AgentCore
 import AgentDirectory
 import AgentFirstBoot
 import AgentGateway
+import AgentHomeAssistant
 import AgentListener
 import AgentMessages
 import AgentMetrics
@@ -65,6 +66,7 @@ package enum Features {
         InboxFeature.self,
         ActionsFeature.self,
         BoardFeature.self,
+        HomeAssistantFeature.self,
         NearbyFeature.self,
         ConsoleFeature.self,
         LogsFeature.self,

@@ -8,6 +8,8 @@ package final class Lights: Sendable {
         /// What becomes of an enrollment that waits for the agent.
         case enrollment
         case connection
+        /// What a program at the broker has asked for, while the board is connected.
+        case command
         /// A question that waits for consent, and its answer.
         case consent
 
