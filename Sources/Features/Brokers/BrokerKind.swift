@@ -117,7 +117,6 @@ final class BrokerKind: AccountKind, BoardBrokerSource {
                 }
                 account.identity = BrokerAccount.Identity(chain: chain, key: reference)
             }
-            killPoint("broker-account-key")
             try await self.host.vault.commit(account.additions)
             let broker = Self.broker(account, self.host)
             self.state.withLock { state in

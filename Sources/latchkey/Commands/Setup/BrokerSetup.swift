@@ -36,9 +36,10 @@ struct BrokerSetup {
             }
             try await forget()
             let out = Terminal.standardError
-            Terminal.error(out.red("It does not work: \(out.shown(message))"))
+            let isWithoutTLS = isAway && !answers.hasScheme && !isPlain
+            if !isWithoutTLS { Terminal.error(out.red("It does not work: \(out.shown(message))")) }
             switch code {
-            case _ where isAway && !answers.hasScheme && !isPlain:
+            case _ where isWithoutTLS:
                 let answer = try Setup.ask(
                     "Nothing answers with TLS there. Connect without it? Everyone on the way can read then. [y/N] ")
                 isPlain = ["y", "yes"].contains(answer.lowercased())
