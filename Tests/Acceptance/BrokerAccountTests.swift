@@ -10,7 +10,7 @@ struct BrokerAccountTests {
         .appending(path: "token_server.py")
 
     /// Gives `body` a started board that is enrolled nowhere, and a folder.
-    private func withBoard(settings: String = "", _ body: (TestBoard, URL) async throws -> Void) async throws {
+    func withBoard(settings: String = "", _ body: (TestBoard, URL) async throws -> Void) async throws {
         let started = StartedPrograms()
         defer { started.endAll() }
         let board = try TestBoard(settings: settings)

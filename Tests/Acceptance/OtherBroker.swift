@@ -2,9 +2,45 @@ import Cryptography
 import Foundation
 import TestSupport
 
-/// A Mosquitto of its own, at an address of the loopback net that is this one's alone, so that its port is free there.
-final class OtherBroker {
-    let address = "127." + (0..<3).map { _ in "\(Int.random(in: 1...254))" }.joined(separator: ".")
+/// A broker at an address of the loopback net that is this one's alone, so that its port is free there.
+protocol LocalBroker {
+    var address: String { get }
+    var port: Int { get }
+}
+
+extension LocalBroker {
+    static func randomAddress() -> String {
+        "127." + (0..<3).map { _ in "\(Int.random(in: 1...254))" }.joined(separator: ".")
+    }
+
+    /// `mosquitto_sub` on this broker, subscribed when this returns.
+    func observe(_ filter: String, as user: String? = nil, _ password: String = "") async throws -> RunningProgram {
+        let observer = try RunningProgram(
+            URL(filePath: "/usr/bin/stdbuf"),
+            ["-oL", "/usr/bin/mosquitto_sub", "-d", "-h", address, "-p", "\(port)", "-q", "1", "-v", "-t", filter]
+                + Self.login(user, password))
+        _ = try await observer.output.line(containing: "Subscribed")
+        return observer
+    }
+
+    private static func login(_ user: String?, _ password: String) -> [String] {
+        user.map { ["-u", $0, "-P", password] } ?? []
+    }
+
+    func publish(
+        _ message: String, to topic: String, as user: String? = nil, _ password: String = ""
+    ) async throws {
+        let result = try await Program(url: URL(filePath: "/usr/bin/mosquitto_pub")).run(
+            [
+                "-h", address, "-p", "\(port)", "-q", "1", "-t", topic, "-m", message,
+            ] + Self.login(user, password))
+        guard result.status == 0 else { throw Unexpected("mosquitto_pub: \(result.errors)") }
+    }
+}
+
+/// A Mosquitto of its own.
+final class OtherBroker: LocalBroker {
+    let address = OtherBroker.randomAddress()
     let port: Int
     private let folder: URL
     private(set) var program: RunningProgram
@@ -52,30 +88,6 @@ final class OtherBroker {
 
     /// Starts it again after it was stopped.
     func restart() async throws { program = try await Self.start(configuration) }
-
-    /// `mosquitto_sub` on this broker, subscribed when this returns.
-    func observe(_ filter: String, as user: String? = nil, _ password: String = "") async throws -> RunningProgram {
-        let observer = try RunningProgram(
-            URL(filePath: "/usr/bin/stdbuf"),
-            ["-oL", "/usr/bin/mosquitto_sub", "-d", "-h", address, "-p", "\(port)", "-q", "1", "-v", "-t", filter]
-                + Self.login(user, password))
-        _ = try await observer.output.line(containing: "Subscribed")
-        return observer
-    }
-
-    private static func login(_ user: String?, _ password: String) -> [String] {
-        user.map { ["-u", $0, "-P", password] } ?? []
-    }
-
-    func publish(
-        _ message: String, to topic: String, as user: String? = nil, _ password: String = ""
-    ) async throws {
-        let result = try await Program(url: URL(filePath: "/usr/bin/mosquitto_pub")).run(
-            [
-                "-h", address, "-p", "\(port)", "-q", "1", "-t", topic, "-m", message,
-            ] + Self.login(user, password))
-        guard result.status == 0 else { throw Unexpected("mosquitto_pub: \(result.errors)") }
-    }
 
     /// How many connections of a client it has accepted, once there were so many.
     func connections(of client: String, atLeast least: Int = 0) async throws -> Int {
