@@ -96,8 +96,9 @@ struct Setup: AsyncParsableCommand {
             try await client.post(
                 "/v1/accounts", ["name": "cloud", "issuer": .string(issuer), "register": true], timeout: .seconds(120))
         }
-        options.show(answer) {
-            Accounts.details($0) + "\nNext: latchkey login --account cloud. Readings need a broker too: latchkey setup"
+        options.show(["done": true, "account": answer]) { _ in
+            Accounts.details(answer)
+                + "\nNext: latchkey login --account cloud. Readings need a broker too: latchkey setup"
         }
     }
 }
