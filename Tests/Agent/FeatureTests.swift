@@ -113,7 +113,7 @@ struct FeatureTests {
                 "oauth-accounts", "mpin",
                 "broker",
                 "outbox",
-                "sensors", "gpio", "data-budget", "bluetooth", "consent", "api-listener",
+                "sensors", "gpio", "data-budget", "home-assistant", "bluetooth", "consent", "api-listener",
             ])
     }
 }
