@@ -59,7 +59,7 @@ struct AccountTests {
             // What the status said before there were accounts, it says of the default one.
             let status = try await board.status()
             #expect(status.registration.magIdentifier == mine.registration.magIdentifier)
-            #expect(status.gateway?.url == mine.gateway?.url && status.otherGateways == nil)
+            #expect(status.gateway?.url == mine.gateway.url && status.otherGateways == nil)
             #expect(status.isConnected && status.lastError == nil)
 
             let tokens = [try await token(board), try await token(board, ["--account", "plant2"])]

@@ -9,7 +9,7 @@ struct HomeAssistantTests {
     private static let enabled = "[home_assistant]\nenabled = true\n"
 
     /// Gives `body` a started board with an account at a broker, where it is called `pump`.
-    private func withBoard(
+    func withBoard(
         settings: String = "", before: (OtherBroker) async throws -> Void = { _ in },
         _ body: (TestBoard, OtherBroker) async throws -> Void
     ) async throws {
@@ -141,6 +141,47 @@ struct HomeAssistantTests {
             let components = try components(await kept(at: broker))
             #expect(components["lock"] == nil && components["led"]?["platform"] as? String == "light")
             #expect(try await board.latchkey("status", "--quiet").status == 0)
+        }
+    }
+}
+
+/// With Home Assistant's own MQTT integration.
+@Suite("Home Assistant itself", .timeLimit(.minutes(8)))
+struct HomeAssistantItselfTests {
+    /// The folder that `Tests/HomeAssistant/prepare` has made.
+    private static let folder = ProcessInfo.processInfo.environment["LATCHKEY_HOME_ASSISTANT"]
+    private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "HomeAssistant/home_assistant.py")
+    private static let commands = """
+        {"wait": 9}
+        {"service": "light.turn_off", "entity_id": "light.pump_led"}
+        {"wait": 2}
+        {"show": true}
+
+        """
+
+    @Test(
+        "Home Assistant takes what a board announces without a fault, has its values, and switches its LED",
+        .enabled(if: folder != nil, "needs Home Assistant: deploy/test --all"))
+    func itself() async throws {
+        let folder = try #require(Self.folder)
+        let settings = "[home_assistant]\nenabled = true\n[gateway]\ndevice_name = \"Pump\"\n"
+        try await HomeAssistantTests().withBoard(settings: settings) { _, broker in
+            let home = try RunningProgram(
+                URL(filePath: "\(folder)/python3"),
+                ["-B", Self.script.path, "\(broker.port)", "--host", broker.address], input: Self.commands)
+            #expect(try await home.ended() == 0, "\(home.errors.text)")
+            let faults = home.output.lines.filter { $0.hasPrefix("{\"fault\"") }
+            #expect(faults == [])
+            let last = try #require(home.output.lines.last { $0.hasPrefix("{\"entities\"") })
+            let answer = try JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any]
+            let entities = try #require(answer?["entities"] as? [[String: Any]])
+            func state(_ id: String) -> String? {
+                entities.first { $0["entity_id"] as? String == id }?["state"] as? String
+            }
+            #expect(state("sensor.pump_system_load").flatMap(Double.init) != nil)
+            #expect(state("light.pump_led") == "off")
+            #expect(state("event.pump_button") == "unknown", "not pressed yet")
         }
     }
 }

@@ -1,4 +1,3 @@
-import Agent
 import Cryptography
 import Foundation
 import Gateway

@@ -78,7 +78,7 @@ package struct BoardStatus: Decodable, Sendable {
         package let name: String
         package let isDefault: Bool
         package let usesBroker: Bool
-        package let gateway: Gateway?
+        package let gateway: Gateway
         package let registration: Registration
         package let user: User?
     }
@@ -95,10 +95,28 @@ package struct BoardStatus: Decodable, Sendable {
     package let vault: Vault?
     package let lastError: Trouble?
     package let otherGateways: [Gateway]?
+    /// Those at gateways.
     package let accounts: [Account]?
     package let warnings: [String]?
     /// The names of files that were damaged.
     package let setAside: [String]?
 
     package var isConnected: Bool { broker?.state == "connected" }
+}
+
+extension KeyedDecodingContainer {
+    /// Accounts of other kinds lack what every account at a gateway has, and are left out.
+    func decodeIfPresent(_ type: [BoardStatus.Account].Type, forKey key: Key) throws -> [BoardStatus.Account]? {
+        struct Listed: Decodable {
+            let account: BoardStatus.Account?
+
+            init(from decoder: any Decoder) throws {
+                let kind = try decoder.container(keyedBy: Member.self).decode(String.self, forKey: .kind)
+                account = kind == "gateway" ? try BoardStatus.Account(from: decoder) : nil
+            }
+
+            enum Member: String, CodingKey { case kind }
+        }
+        return try decodeIfPresent([Listed].self, forKey: key)?.compactMap(\.account)
+    }
 }

@@ -46,7 +46,7 @@ struct AnnouncedBoard {
     }
 }
 
-/// The sensors of which it is known only at run time whether they are there.
+/// Sensors that may or may not be there, which is known only at run time.
 struct PresentSensors: Equatable {
     struct Handed: Equatable {
         let name: String

@@ -1,8 +1,8 @@
 """Shows what Home Assistant's own MQTT integration makes of a broker's discovery messages.
 
-Run by the Python that `prepare` puts into its folder: `FOLDER/python3 hass_mqtt.py PORT`. The core of Home Assistant
-starts without its web front, adds the MQTT integration through that integration's own setup dialogue, as a person
-would, with the broker at 127.0.0.1:PORT, and keeps nothing when it ends.
+Run by the Python that `prepare` puts into its folder: `FOLDER/python3 home_assistant.py PORT`. The core of
+Home Assistant starts without its web front, adds the MQTT integration through that integration's own setup dialogue, as a person
+would, with the broker at 127.0.0.1:PORT, or at another --host, and keeps nothing when it ends.
 
 Each line on standard output is a JSON object with one of these keys:
 
@@ -103,8 +103,8 @@ class Faults(logging.Handler):
 class Watcher:
     """Prints the entities of the MQTT integration each time any of them changed."""
 
-    def __init__(self, hass: HomeAssistant) -> None:
-        self._hass = hass
+    def __init__(self, home: HomeAssistant) -> None:
+        self._hass = home
         self._last: list[Record] = []
 
     def start(self) -> None:
@@ -208,8 +208,8 @@ class Watcher:
 class Commands:
     """Carries out the commands on standard input in their order."""
 
-    def __init__(self, hass: HomeAssistant, watcher: Watcher) -> None:
-        self._hass = hass
+    def __init__(self, home: HomeAssistant, watcher: Watcher) -> None:
+        self._hass = home
         self._watcher = watcher
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
 
@@ -261,13 +261,13 @@ class Commands:
         devices.async_remove_device(known[0].id)
 
 
-async def load_registries(hass: HomeAssistant) -> None:
+async def load_registries(home: HomeAssistant) -> None:
     """Starts the parts of the core that integrations build on."""
     for part in (entity, frame, template, translation):
-        part.async_setup(hass)
+        part.async_setup(home)
     # Releases of 2026 after February's start this one apart.
     if start := getattr(device_registry, "async_setup", None):
-        start(hass)
+        start(home)
     registries = (
         area_registry,
         category_registry,
@@ -280,26 +280,26 @@ async def load_registries(hass: HomeAssistant) -> None:
     )
     # They wait for one another.
     await asyncio.gather(
-        get_internal_store_manager(hass).async_initialize(),
-        *(registry.async_load(hass) for registry in registries),
-        hass.config_entries.async_initialize(),
+        get_internal_store_manager(home).async_initialize(),
+        *(registry.async_load(home) for registry in registries),
+        home.config_entries.async_initialize(),
     )
 
 
-async def add_mqtt(hass: HomeAssistant, port: int) -> None:
+async def add_mqtt(home: HomeAssistant, host: str, port: int) -> None:
     """Goes through the setup dialogue of the MQTT integration."""
-    flows = hass.config_entries.flow
+    flows = home.config_entries.flow
     step = await flows.async_init("mqtt", context={"source": config_entries.SOURCE_USER})
     if step["type"] is FlowResultType.FORM:
-        answers: Record = {"broker": "127.0.0.1", "port": port}
+        answers: Record = {"broker": host, "port": port}
         # Newer releases ask for this as well.
         if "other_settings" in step["data_schema"].schema:
             answers["other_settings"] = {"set_client_cert": False, "set_ca_cert": "off", "transport": "tcp"}
         step = await flows.async_configure(step["flow_id"], answers)
     if step["type"] is not FlowResultType.CREATE_ENTRY:
         raise RuntimeError(f"the MQTT integration was not added: {step.get('errors') or step.get('reason') or step}")
-    await hass.async_block_till_done()
-    entry = hass.config_entries.async_entries("mqtt")[0]
+    await home.async_block_till_done()
+    entry = home.config_entries.async_entries("mqtt")[0]
     if entry.state is not config_entries.ConfigEntryState.LOADED:
         raise RuntimeError(f"the MQTT integration did not start: {entry.state} {entry.reason}")
 
@@ -315,39 +315,40 @@ def faults_told() -> Iterator[None]:
         logging.getLogger().removeHandler(handler)
 
 
-async def run(port: int, folder: str) -> None:
+async def run(host: str, port: int, folder: str) -> None:
     """Runs Home Assistant until the end of the input."""
-    hass = HomeAssistant(folder)
+    home = HomeAssistant(folder)
     try:
         # What the integration requires is installed already, and nothing else may be.
-        hass.config.skip_pip = True
-        hass.config.safe_mode = True
-        loader.async_setup(hass)
-        hass.config_entries = config_entries.ConfigEntries(hass, {})
-        await load_registries(hass)
+        home.config.skip_pip = True
+        home.config.safe_mode = True
+        loader.async_setup(home)
+        home.config_entries = config_entries.ConfigEntries(home, {})
+        await load_registries(home)
         # These serve the front, which is left out: they open ports and are of no matter for discovery.
-        hass.config.components.update({"http", "file_upload"})
+        home.config.components.update({"http", "file_upload"})
         with faults_told():
-            await hass.async_start()
-            watcher = Watcher(hass)
+            await home.async_start()
+            watcher = Watcher(home)
             watcher.start()
-            await add_mqtt(hass, port)
+            await add_mqtt(home, host, port)
             tell({"ready": True})
-            await Commands(hass, watcher).run()
+            await Commands(home, watcher).run()
     finally:
-        await hass.async_stop(force=True)
+        await home.async_stop(force=True)
 
 
 def main() -> int:
     """Runs the program."""
     parser = argparse.ArgumentParser(description="Shows what Home Assistant makes of MQTT discovery.")
-    parser.add_argument("port", type=int, help="the broker's port at 127.0.0.1")
+    parser.add_argument("port", type=int, help="the broker's port")
+    parser.add_argument("--host", default="127.0.0.1", help="the broker's address on loopback")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="home-assistant-") as folder:
         # The integration looks there for entities of its own.
         Path(folder, "configuration.yaml").touch()
         try:
-            asyncio.run(run(arguments.port, folder))
+            asyncio.run(run(arguments.host, arguments.port, folder))
         except RuntimeError as error:
             tell({"fault": str(error)})
             return 1
