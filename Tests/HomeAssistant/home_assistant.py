@@ -1,8 +1,8 @@
 """Shows what Home Assistant's own MQTT integration makes of a broker's discovery messages.
 
-Run by the Python that `prepare` puts into its folder: `FOLDER/python3 home_assistant.py PORT`. The core of
-Home Assistant starts without its web front, adds the MQTT integration through that integration's own setup dialogue, as a person
-would, with the broker at 127.0.0.1:PORT, or at another --host, and keeps nothing when it ends.
+Run by the Python that `prepare` puts into its folder: `FOLDER/python3 home_assistant.py PORT`. The core of Home
+Assistant starts without its web front, adds the MQTT integration through that integration's own setup dialogue, as a
+person would, with the broker at 127.0.0.1:PORT, or at another --host, and keeps nothing when it ends.
 
 Each line on standard output is a JSON object with one of these keys:
 

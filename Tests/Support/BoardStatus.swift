@@ -104,19 +104,22 @@ package struct BoardStatus: Decodable, Sendable {
     package var isConnected: Bool { broker?.state == "connected" }
 }
 
+/// An account in a list of all kinds: those of other kinds lack what every account at a gateway has.
+private struct ListedAccount: Decodable {
+    /// `nil` for one of another kind.
+    let account: BoardStatus.Account?
+
+    init(from decoder: any Decoder) throws {
+        let kind = try decoder.container(keyedBy: Member.self).decode(String.self, forKey: .kind)
+        account = kind == "gateway" ? try BoardStatus.Account(from: decoder) : nil
+    }
+
+    enum Member: String, CodingKey { case kind }
+}
+
 extension KeyedDecodingContainer {
-    /// Accounts of other kinds lack what every account at a gateway has, and are left out.
+    /// Decodes a list of accounts of all kinds, and keeps those at gateways.
     func decodeIfPresent(_ type: [BoardStatus.Account].Type, forKey key: Key) throws -> [BoardStatus.Account]? {
-        struct Listed: Decodable {
-            let account: BoardStatus.Account?
-
-            init(from decoder: any Decoder) throws {
-                let kind = try decoder.container(keyedBy: Member.self).decode(String.self, forKey: .kind)
-                account = kind == "gateway" ? try BoardStatus.Account(from: decoder) : nil
-            }
-
-            enum Member: String, CodingKey { case kind }
-        }
-        return try decodeIfPresent([Listed].self, forKey: key)?.compactMap(\.account)
+        try decodeIfPresent([ListedAccount].self, forKey: key)?.compactMap(\.account)
     }
 }
