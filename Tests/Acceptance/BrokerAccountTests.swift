@@ -150,6 +150,9 @@ struct BrokerAccountTests {
                 "accounts", "add", "home", "--broker", "mqtt://\(broker.address)", "--token-of", "cloud",
                 "--client-id", "pump")
             #expect(value(added, "broker", "login") as? String == "token")
+            let plain = try await board.latchkey(
+                "accounts", "add", "far", "--broker", "mqtt://broker.invalid", "--token-of", "cloud", "--json")
+            #expect(plain.errors.contains("broker.token-without-tls"), "\(plain.errors)")
             #expect(try await broker.connections(of: "pump", atLeast: 3) >= 3, "each of 12 seconds, renewed before")
             #expect(board.daemon?.errors.text.contains("token-1") == false, "the log holds a token")
         }

@@ -106,9 +106,8 @@ struct MainJobTests {
                 checks.compactMap { $0["name"] as? String } == [
                     "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway",
                     "pin", "device-certificate-dates", "first-boot", "location", "accounts", "session-lock",
-                    "oauth-accounts", "mpin", "broker", "outbox", "sensors", "gpio", "data-budget", "bluetooth",
-                    "consent",
-                    "api-listener",
+                    "oauth-accounts", "mpin", "broker", "outbox", "sensors", "gpio", "data-budget",
+                    "home-assistant", "bluetooth", "consent", "api-listener",
                 ])
             let verdicts = Dictionary(
                 uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })

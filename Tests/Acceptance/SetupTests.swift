@@ -42,6 +42,7 @@ struct SetupTests {
             #expect(done.output.contains("sites/pump/telemetry  {\"readings\""), "\(done.output)")
             let again = try await board.latchkey("setup", "--answers", answers.path)
             #expect(again.status == 0 && again.output.contains("set up already"), "\(again.output)\(again.errors)")
+            #expect(try await board.ask("setup", "--answers", answers.path)["done"] as? Bool == true)
         }
     }
 

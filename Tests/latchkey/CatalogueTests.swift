@@ -50,6 +50,7 @@ struct CatalogueTests {
     private static let types: [any Explained.Type] =
         Catalogue.types + [
             UsageError.self, InputError.self, OutputError.self, Declined.self, MPinChoiceError.self, WaitError.self,
+            SetupError.self,
         ]
 
     @Test("the catalogue has every type that explains itself")

@@ -18,6 +18,12 @@ extension BrokersFeature {
             let body = RequestBody(request)
             guard let name = AccountName(try body.string("name")) else { throw AccountError.nameInvalid }
             let account = try body.brokerAccount(name)
+            if case .token = account.secret {
+                guard request.isOwner else { throw BrokerError.tokenForOwnersOnly }
+                guard account.tls != nil || account.addresses.allSatisfy(\.isLoopback) else {
+                    throw BrokerError.tokenWithoutTLS
+                }
+            }
             let certificate = try body.optionalString("certificate")
             let key = try body.optionalString("key")
             guard (certificate == nil) == (key == nil) else {
@@ -36,6 +42,13 @@ extension BrokersFeature {
             return .json(try await self.host.accounts.report(name))
         }
     }
+}
+
+extension BrokerAddress {
+    /// Whether what is sent there stays on this machine.
+    fileprivate var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") && isIPv4 }
+
+    private var isIPv4: Bool { host.allSatisfy { $0.isNumber || $0 == "." } }
 }
 
 extension RequestBody {

@@ -16,6 +16,10 @@ package enum BrokerError: Explained, Equatable {
     case recordInvalid(String)
     /// The board's messages already go to the broker of another account.
     case boardHasBroker(AccountName)
+    /// A token leaves this board for where the caller says.
+    case tokenForOwnersOnly
+    /// Everyone on the way could read the token.
+    case tokenWithoutTLS
 
     package var explanation: Explanation {
         switch self {
@@ -50,6 +54,16 @@ package enum BrokerError: Explained, Equatable {
                 "the board's messages already go to the broker of the account \(account)",
                 remedy: "leave out --for-messages; or name the account to use, and restart the agent: "
                     + "latchkey config set broker.account NAME")
+        case .tokenForOwnersOnly:
+            Explanation(
+                "broker.token-for-owners", .permission,
+                "only root and the agent's own user may have an account's token sent to a broker",
+                remedy: "run it as root: sudo latchkey accounts add NAME --broker URL --token-of ACCOUNT")
+        case .tokenWithoutTLS:
+            Explanation(
+                "broker.token-without-tls", .invalidInput,
+                "an account's token is sent to a broker with TLS alone, or on this machine",
+                remedy: "give an address with mqtts:// or wss://")
         }
     }
 
@@ -57,6 +71,7 @@ package enum BrokerError: Explained, Equatable {
         [
             .unknown("NAME"), .passwordUnreadable(path: "PATH", reason: "REASON"), .disconnected("NAME"),
             .clientIDMissing("NAME"), .inSettings("NAME"), .recordInvalid("NAME"), .boardHasBroker(.gateway),
+            .tokenForOwnersOnly, .tokenWithoutTLS,
         ]
     }
 }

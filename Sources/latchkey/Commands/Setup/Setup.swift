@@ -11,10 +11,10 @@ struct Setup: AsyncParsableCommand {
             an OAuth 2.0 or OpenID Connect server. What fails is said with the reason, and asked again. For images, \
             --answers reads the answers from a TOML file:
 
-              broker = "mqtts://broker.lan"             # or enrollment = "URL", or issuer = "URL"
+              broker = "mqtts://broker.lan"      # or enrollment = "URL", or issuer = "URL"
               user = "board"
-              password_file = "/etc/latchkey/password"  # its first line
-              authorities = "/etc/latchkey/ca.pem"      # of the broker's certificate, if the system has it not
+              password_file = "/etc/latchkey/password"
+              authorities = "/etc/latchkey/ca.pem"
 
               $ latchkey setup
               $ latchkey setup --answers answers.toml
