@@ -9,8 +9,10 @@ struct BrokerAccountTests {
     private static let tokenServer = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "token_server.py")
 
-    /// Gives `body` a started board that is enrolled nowhere, and a folder.
-    func withBoard(settings: String = "", _ body: (TestBoard, URL) async throws -> Void) async throws {
+    /// Gives `body` a board that is enrolled nowhere, and a folder.
+    func withBoard(
+        settings: String = "", isStarted: Bool = true, _ body: (TestBoard, URL) async throws -> Void
+    ) async throws {
         let started = StartedPrograms()
         defer { started.endAll() }
         let board = try TestBoard(settings: settings)
@@ -18,7 +20,7 @@ struct BrokerAccountTests {
             try await StartedPrograms.$here.withValue(started) {
                 let folder = board.folder.appending(path: "broker")
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-                try await board.start()
+                if isStarted { try await board.start() }
                 try await body(board, folder)
             }
         } catch {

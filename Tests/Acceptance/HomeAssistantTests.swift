@@ -13,27 +13,15 @@ struct HomeAssistantTests {
         settings: String = "", before: (OtherBroker) async throws -> Void = { _ in },
         _ body: (TestBoard, OtherBroker) async throws -> Void
     ) async throws {
-        let started = StartedPrograms()
-        defer { started.endAll() }
-        let board = try TestBoard(settings: settings)
-        do {
-            try await StartedPrograms.$here.withValue(started) {
-                let folder = board.folder.appending(path: "broker")
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-                let broker = try await OtherBroker(in: folder)
-                try await before(broker)
-                try await board.start()
-                let added = try await board.latchkey(
-                    "accounts", "add", "home", "--broker", "mqtt://\(broker.address)", "--client-id", "pump", "--json")
-                #expect(added.status == 0, "\(added.errors)")
-                try await body(board, broker)
-            }
-        } catch {
-            let failure = board.withLastWords(error)
-            try? await board.tearDown()
-            throw failure
+        try await BrokerAccountTests().withBoard(settings: settings, isStarted: false) { board, folder in
+            let broker = try await OtherBroker(in: folder)
+            try await before(broker)
+            try await board.start()
+            let added = try await board.latchkey(
+                "accounts", "add", "home", "--broker", "mqtt://\(broker.address)", "--client-id", "pump", "--json")
+            #expect(added.status == 0, "\(added.errors)")
+            try await body(board, broker)
         }
-        try await board.tearDown()
     }
 
     /// The members of the message in a line of `mosquitto_sub -v`.

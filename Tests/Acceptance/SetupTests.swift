@@ -5,28 +5,9 @@ import Testing
 /// `latchkey setup`, by a file of answers and as a person types them.
 @Suite("Setting a board up", .timeLimit(.minutes(8)))
 struct SetupTests {
-    private func withBoard(_ body: (TestBoard, URL) async throws -> Void) async throws {
-        let started = StartedPrograms()
-        defer { started.endAll() }
-        let board = try TestBoard()
-        do {
-            try await StartedPrograms.$here.withValue(started) {
-                let folder = board.folder.appending(path: "broker")
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-                try await board.start()
-                try await body(board, folder)
-            }
-        } catch {
-            let failure = board.withLastWords(error)
-            try? await board.tearDown()
-            throw failure
-        }
-        try await board.tearDown()
-    }
-
     @Test("a file of answers sets a board up at a broker, shows what arrived, and does nothing the second time")
     func answers() async throws {
-        try await withBoard { board, folder in
+        try await BrokerAccountTests().withBoard { board, folder in
             let broker = try await OtherBroker(in: folder, users: ["board": "right horse"])
             let (answers, password) = (folder.appending(path: "answers.toml"), folder.appending(path: "secret"))
             try "right horse\n".write(to: password, atomically: true, encoding: .utf8)
@@ -48,7 +29,7 @@ struct SetupTests {
 
     @Test("answers that a broker refuses leave nothing, and those of an absent broker stay")
     func refusals() async throws {
-        try await withBoard { board, folder in
+        try await BrokerAccountTests().withBoard { board, folder in
             let broker = try await OtherBroker(in: folder, users: ["board": "right horse"])
             let answers = folder.appending(path: "answers.toml")
             try "broker = \"mqtt://\(broker.address)\"\n".write(to: answers, atomically: true, encoding: .utf8)
@@ -70,9 +51,11 @@ struct SetupTests {
         }
     }
 
-    @Test("a person answers at a terminal: TLS is not there, the password is wrong, then a reading arrives")
-    func terminal() async throws {
-        try await withBoard { board, folder in
+    @Test(
+        "a person answers at a terminal: TLS is not there, the password is wrong, then a reading arrives",
+        arguments: ["", ":1883"])
+    func terminal(port: String) async throws {
+        try await BrokerAccountTests().withBoard { board, folder in
             let broker = try await OtherBroker(in: folder, users: ["board": "right horse"])
             let terminal = try TerminalProgram(Program(name: "latchkey").url, ["setup", "--socket", board.socket])
             func answer(_ question: String, _ text: String) async throws {
@@ -80,7 +63,7 @@ struct SetupTests {
                 terminal.type(text + "\n")
             }
             try await answer("Number [1]: ", "1")
-            try await answer("such as broker.lan: ", broker.address)
+            try await answer("such as broker.lan: ", broker.address + port)
             try await answer("if the broker wants one: ", "stranger")
             try await answer("Password of stranger: ", "wrong horse")
             try await answer("Connect without it?", "y")

@@ -4,7 +4,8 @@ import Groundwork
 import Storage
 import Synchronization
 
-/// Counts the bytes that go out and come in this month, by the interfaces that lead out, and keeps the count on the disk.
+/// Counts the bytes that go out and come in this month, by the interfaces that lead out, and keeps the count on the
+/// disk.
 ///
 /// It looks when it is asked. The file is written when it is told to: a power cut costs what was counted since.
 package final class TrafficMeter: Sendable {
@@ -25,8 +26,8 @@ package final class TrafficMeter: Sendable {
     private let time: BestKnownTime
     private let state: Mutex<State>
 
-    /// - Parameter path: of the file; `nil` to keep the count in memory. A damaged file is set aside, and counting starts
-    ///   anew.
+    /// - Parameter path: of the file; `nil` to keep the count in memory. A damaged file is set aside, and counting
+    ///   starts anew.
     package init(path: String?, machine: Machine, time: BestKnownTime) {
         (self.path, self.machine, self.time) = (path, machine, time)
         var kept = State()

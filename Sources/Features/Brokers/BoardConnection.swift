@@ -46,9 +46,13 @@ final class BoardConnection: Sendable {
         } body: {
             do {
                 guard !account.clientID.isEmpty else { throw BrokerError.clientIDMissing(account.name) }
+                var companions: [BrokerSessionKeeper.Companion] = []
+                if case .token = account.secret {
+                    companions.append { try await Self.renewToken(at: keeper, access.login) }
+                }
                 try await keeper.run(
-                    as: account.device, at: access, beside: [{ try await Self.renewToken(at: keeper, access.login) }],
-                    isReady: { settled.open() }, isFormer: { false })
+                    as: account.device, at: access, beside: companions, isReady: { settled.open() },
+                    isFormer: { false })
             } catch {
                 await keeper.didFail(error)
                 settled.open()
@@ -60,11 +64,9 @@ final class BoardConnection: Sendable {
 
     /// Has the connection made anew before the token ends with which it was made: the broker would end it.
     private static func renewToken(at keeper: BrokerSessionKeeper, _ login: BrokerLogin) async throws {
-        guard case .token = login.account.secret, let messenger = await keeper.brokerSession?.messenger else {
-            return try await Task.sleep(for: .seconds(Int64(1) << 32))
-        }
+        guard let messenger = await keeper.brokerSession?.messenger else { return }
         var events = messenger.events.subscribe().makeAsyncIterator()
-        while !Task.isCancelled {
+        while true {
             if let left = login.tokenLifeLeft {
                 let pause = max(left - .seconds(45), left / 2, .seconds(5))
                 try await Task.sleep(for: pause)
@@ -72,7 +74,12 @@ final class BoardConnection: Sendable {
                 guard let now = login.tokenLifeLeft, now < left - pause / 2 else { continue }
                 await messenger.reconnect()
             }
-            while let event = await events.next() { if case .connected = event { break } }
+            var isConnected = false
+            while !isConnected {
+                // Ends in a canceled task.
+                guard let event = await events.next() else { return }
+                if case .connected = event { isConnected = true }
+            }
         }
     }
 

@@ -23,8 +23,8 @@ extension BrokerAccount {
     }
 
     /// What removes it.
-    var removals: [Change] {
-        [.remove(Self.record(of: name)), .remove(AccountEntries.record(of: name))]
+    static func removals(of name: String) -> [Change] {
+        [.remove(record(of: name)), .remove(AccountEntries.record(of: name))]
     }
 
     private var document: JSON {

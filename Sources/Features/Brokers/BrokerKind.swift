@@ -17,6 +17,8 @@ final class BrokerKind: AccountKind, BoardBrokerSource {
         var brokers: [AccountName: NamedBroker] = [:]
         /// Those whose records cannot be used, with the reason.
         var unusable: [AccountName: Explanation] = [:]
+        /// Why the vault could not say which accounts there are.
+        var fault: Explanation?
         /// That of the account to which the board's messages go.
         var connection: (name: AccountName, connection: BoardConnection)?
     }
@@ -39,7 +41,13 @@ final class BrokerKind: AccountKind, BoardBrokerSource {
 
     /// Goes on with the accounts that the vault has.
     func resume() async {
-        for text in (try? await host.vault.accounts(ofKind: name)) ?? [] {
+        var names: [String] = []
+        do {
+            names = try await host.vault.accounts(ofKind: name)
+        } catch {
+            state.withLock { $0.fault = Explanation(of: error) }
+        }
+        for text in names {
             guard let name = AccountName(text), state.withLock({ $0.brokers[name] == nil }) else { continue }
             do {
                 guard let record = try await host.vault.record(BrokerAccount.record(of: text)) else {
@@ -52,6 +60,13 @@ final class BrokerKind: AccountKind, BoardBrokerSource {
             }
         }
         for broker in all { begin(broker.settings) }
+    }
+
+    /// What keeps accounts from being used.
+    var warnings: [String] {
+        let (unusable, fault) = state.withLock { ($0.unusable, $0.fault) }
+        return (fault.map { ["the accounts at brokers cannot be read: \($0.message)"] } ?? [])
+            + unusable.sorted { $0.key < $1.key }.map { "the account \($0.key) cannot be used: \($0.value.message)" }
     }
 
     /// Begins to send the board's messages to the account's broker, if that is where they go.
@@ -109,7 +124,9 @@ final class BrokerKind: AccountKind, BoardBrokerSource {
             // An earlier attempt may have left one.
             try await keys.sweep(keeping: [])
             if let key {
-                guard let reference = try KeyReference.fresh(.software, label: "client") else { return }
+                guard let reference = try KeyReference.fresh(.software, label: "client") else {
+                    throw BrokerError.recordInvalid(name.text)
+                }
                 let adopted = try await keys.adopt(pem: key, as: reference)
                 guard chain.first?.publicKey == adopted.publicKey else {
                     try await keys.sweep(keeping: [])
@@ -130,20 +147,17 @@ final class BrokerKind: AccountKind, BoardBrokerSource {
         let broker = broker(name)
         guard broker?.settings.isPreset != true else { throw BrokerError.inSettings(name.text) }
         try await endGrants()
+        // First, so that nothing has changed if the vault cannot be written.
+        try await host.vault.commit(BrokerAccount.removals(of: name.text))
+        state.withLock { state in (state.brokers[name], state.unusable[name]) = (nil, nil) }
         _ = await broker?.disconnect()
         if let connection = connection(of: name) {
             await connection.end()
             state.withLock { $0.connection = nil }
             if board.isChosenByAccounts { board.use(.gateway) }
         }
-        let account =
-            broker?.settings
-            ?? BrokerAccount(
-                name: name.text, address: BrokerAddress(host: ""), tls: nil, clientID: "")
-        try await host.vault.commit(account.removals)
-        try await host.vault.keys(of: BrokerAccount.scope(of: name.text)).sweep(keeping: [])
         BrokerSession.removeMessages(of: AccountBrokerAccess.scope(of: name.text), in: host.settings.stateDirectory)
-        state.withLock { state in (state.brokers[name], state.unusable[name]) = (nil, nil) }
+        try await host.vault.keys(of: BrokerAccount.scope(of: name.text)).sweep(keeping: [])
     }
 
     func report(_ name: AccountName) async throws -> [String: JSON] {

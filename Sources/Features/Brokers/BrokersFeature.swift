@@ -42,6 +42,8 @@ package struct BrokersFeature: Feature {
 
     package func close() async { await kind.close() }
 
+    package func warnings() async throws -> [String] { kind.warnings }
+
     package func addRoutes(to router: inout Router) {
         addBrokerRoutes(to: &router)
         addAccountRoutes(to: &router)

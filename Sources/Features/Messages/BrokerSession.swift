@@ -110,8 +110,8 @@ package struct BrokerSession: Sendable {
 
     package static func inboxName(_ scope: String) -> String { "inbox" + outboxName(scope).dropFirst("outbox".count) }
 
-    /// The file name of a broker's outbox: a readable part of its scope, such as `host:port/prefix`, and a hash of all of it,
-    /// because a file name allows neither every character nor every length.
+    /// The file name of a broker's outbox: a readable part of its scope, such as `host:port/prefix`, and a hash of all of
+    /// it, because a file name allows neither every character nor every length.
     package static func outboxName(_ scope: String) -> String {
         let shown = scope.prefix(64).map {
             $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_"

@@ -38,7 +38,8 @@ public struct TopicNamespace: Sendable, Hashable {
     /// Topics of a broker without a gateway: the device has no users there, and knows no receivers.
     ///
     /// - Parameters:
-    ///   - template: ends with `{name}`, which stands for the topics of the device; `{device}` stands for its identifier.
+    ///   - template: ends with `{name}`, which stands for the topics of the device; `{device}` stands for its
+    ///     identifier.
     ///   - deviceID: one level of a topic.
     /// - Throws: ``MessagingError/invalidTopic(_:_:)``
     public init(template: String, deviceID: String) throws(MessagingError) {

@@ -62,7 +62,8 @@ public actor OAuthAccount {
     ///
     /// - Parameters:
     ///   - scope: with blanks between; `nil` means the account's own.
-    ///   - life: how long it is to be valid; one that is valid for less is replaced, and taken if there is no better one.
+    ///   - life: how long it is to be valid; one that is valid for less is replaced, and taken if there is no better
+    ///     one.
     /// - Throws: ``OAuthAccountError``, `HTTPError`, what the vault throws
     public func token(scope: String? = nil, lasting life: Duration = .zero) async throws -> AccessToken {
         let wanted = Scope.words(scope ?? server.scope)

@@ -137,7 +137,8 @@ struct Accounts: AsyncParsableCommand, Listed {
             abstract: "Remove an account, with everything that is stored for it.",
             discussion: """
                 At a gateway it must not be registered any more: run 'latchkey deregister --account NAME' first. At an \
-                OAuth server its tokens are revoked, and a client that the board registered is deleted.
+                OAuth server its tokens are revoked, and a client that the board registered is deleted. At a \
+                broker, the messages that wait for it are deleted too.
                 """)
         @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @Flag(help: "Remove it even if an OAuth server does not answer.") var force = false

@@ -16,7 +16,8 @@ struct BrokerSetup {
     }
 
     /// - Returns: whether the board is connected; where no person answers, it may go on trying.
-    /// - Throws: `LocalAPIError`; ``Declined`` at the end of the input; ``SetupError`` if answers of a file are refused.
+    /// - Throws: `LocalAPIError`; ``Declined`` at the end of the input; ``SetupError`` for a file of answers that are
+    ///   refused.
     func run(_ given: BrokerAnswers) async throws -> Bool {
         var answers = given
         if isAsking { try askAll(&answers) }
@@ -36,7 +37,8 @@ struct BrokerSetup {
             }
             try await forget()
             let out = Terminal.standardError
-            let isWithoutTLS = isAway && !answers.hasScheme && !isPlain
+            // A broker without TLS hangs up on the first bytes of TLS.
+            let isWithoutTLS = (isAway || code == "messaging.connection-lost") && !answers.hasScheme && !isPlain
             if !isWithoutTLS { Terminal.error(out.red("It does not work: \(out.shown(message))")) }
             switch code {
             case _ where isWithoutTLS:
