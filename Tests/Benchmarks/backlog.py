@@ -17,6 +17,8 @@ RATE_AIM = 150_000     # readings a second
 
 def add_options(parser):
     parser.add_argument("--readings", type=int, default=1_000_000, help="how many (1000000)")
+    parser.add_argument("--account", action="store_true",
+                        help="at an account of the board's own at the broker, without a gateway")
     parser.add_argument("--window", type=int, default=WINDOW, help=f"the most messages in flight ({WINDOW})")
 
 
@@ -122,7 +124,8 @@ def ceiling(ground, peer, topic, options):
 
 def measure(ground, options):
     board = ground.board("backlog", outbox={"limit_bytes": options.readings * 512 + (64 << 20)},
-                         broker={"window": options.window}).start().enroll()
+                         broker={"window": options.window}).start()
+    board = board.join() if options.account else board.enroll()
     peer, topic = ground.peer("ceiling"), board.topics + "/bench"
     board.stop()
     empty = opening(ground, board)

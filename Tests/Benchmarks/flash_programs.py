@@ -86,9 +86,9 @@ class Agent(Program):
 
     reuses_log = True
 
-    def __init__(self, ground, name, size, title, outbox, port, sensors=""):
+    def __init__(self, ground, name, size, title, outbox, port, sensors="", is_enrolled=True):
         super().__init__(ground, name, size)
-        self.title, self.is_given = title, not sensors
+        self.title, self.is_given, self.is_enrolled = title, not sensors, is_enrolled
         self.kept = "each answered message" if outbox.get("durable", True) else "nothing"
         state = self.disk.folder / "state"
         state.mkdir(mode=0o700)
@@ -100,8 +100,10 @@ class Agent(Program):
         is_new = self.process is None
         self.board.start()
         self.process = self.board.process
-        if is_new:
+        if is_new and self.is_enrolled:
             self.board.enroll()
+        elif is_new:
+            self.board.join()
 
     def accepted(self):
         return self.board.status("outbox", "accepted")
@@ -278,9 +280,10 @@ def knows(ground, setting):
 
 def all_programs(ground, size, port, known):
     """In the order of the tables; `known` has the settings of the agent with which it is measured a second time."""
-    def agent(name, title, outbox, sensors=""):
-        return Agent(ground, name, size, title, outbox, port, sensors)
-    found = [agent("agent", "latchkey", {})]
+    def agent(name, title, outbox, sensors="", is_enrolled=True):
+        return Agent(ground, name, size, title, outbox, port, sensors, is_enrolled)
+    found = [agent("agent", "latchkey", {}),
+             agent("account", "latchkey, account at a broker", {}, is_enrolled=False)]
     if "spill_milliseconds" in known:
         found.append(agent("direct", "latchkey, spill_milliseconds = 0", {"spill_milliseconds": 0}))
     found.append(agent("memory", "latchkey, durable = false", {"durable": False}))

@@ -90,7 +90,7 @@ class Board:
         (self.folder / "state").mkdir(parents=True, mode=0o700)
         self.socket = str(self.folder / "api.sock")
         self.settings = self.folder / "latchkey.toml"
-        self.process = None
+        self.process, self.topics = None, None
         definition = self.folder / "board.toml"
         definition.write_text(f'title = "{name}"\n{sensors}')
         values = {
@@ -101,6 +101,7 @@ class Board:
         }
         for table, members in settings.items():
             values.setdefault(table, {}).update(members)
+        self.port = values["broker"]["port"]
         self.settings.write_text("".join(
             f"[{table}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in members.items())
             for table, members in values.items()))
@@ -133,7 +134,19 @@ class Board:
     def enroll(self):
         url = self.ground.lab("enroll").strip()
         self.command("enroll", "-", input=url)
-        return self.await_connected()
+        self.await_connected()
+        self.topics = f"/2.0/client/devices/{self.status('registration', 'deviceID')}/custom"
+        return self
+
+    def join(self):
+        """An account of its own at the broker, and no gateway."""
+        credentials = self.ground.peer(f"{self.name}-at-the-broker").folder
+        self.command("accounts", "add", "home", "--broker", f"mqtts://localhost:{self.port}", "--topics",
+                     f"{self.name}/{{name}}", "--certificate", f"{credentials}/cert.pem", "--key",
+                     f"{credentials}/key.pem", "--authorities", f"{credentials}/ca.pem")
+        self.await_connected()
+        self.topics = self.name
+        return self
 
     def await_connected(self, seconds=60):
         await_true(seconds, f"the connection of {self.name}", lambda: self.status("broker", "state") == "connected")
@@ -147,10 +160,6 @@ class Board:
         for name in path:
             value = value.get(name) or {} if name != path[-1] else value.get(name)
         return value
-
-    @property
-    def topics(self):
-        return f"/2.0/client/devices/{self.status('registration', 'deviceID')}/custom"
 
     @property
     def outbox(self):

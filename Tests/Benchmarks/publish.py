@@ -44,18 +44,18 @@ def lines(path, count, mark):
 class Contest:
     """One way to publish: how it is called, and what else works for it."""
 
-    def __init__(self, name, words, board=None):
-        self.name, self.words, self.board = name, words, board
+    def __init__(self, name, words, topic, board=None):
+        self.name, self.words, self.topic, self.board = name, words, topic, board
         self.walls, self.own, self.agent = [], [], []
 
     @property
     def cpu(self):
         return [own + agent for own, agent in zip(self.own, self.agent)]
 
-    def publish(self, ground, topic, messages, number):
+    def publish(self, ground, messages, number):
         source = ground.folder / "lines"
         lines(source, messages, f"{self.name}-{number}")
-        onlooker = Onlooker(ground.plain_port, topic)
+        onlooker = Onlooker(ground.plain_port, self.topic)
         before = cpu_seconds(self.board.process.pid) if self.board else 0
         start = time.monotonic()
         with source.open("rb") as stdin, (ground.folder / "program.log").open("wb") as log:
@@ -80,25 +80,30 @@ class Contest:
 
 def measure(ground, options):
     durable = ground.board("durable").start().enroll()
+    plain = ground.board("plain").start().join()
     memory = ground.board("memory", outbox={"durable": False}).start().enroll()
     peer = ground.peer("publisher")
     topic = durable.topics + "/bench"
     lab = peer.folder
     contests = [
-        Contest("latchkey", [ground.latchkey, "publish", "bench", "--lines", "--socket", durable.socket], durable),
+        Contest("latchkey", [ground.latchkey, "publish", "bench", "--lines", "--socket", durable.socket], topic, durable),
+        Contest("latchkey, account at a broker",
+                [ground.latchkey, "publish", "bench", "--lines", "--socket", plain.socket], plain.topics + "/bench",
+                plain),
         Contest("latchkey, outbox in memory",
-                [ground.latchkey, "publish", "--raw", topic, "--lines", "--socket", memory.socket], memory),
-        Contest("mosquitto_pub -l -q 1", ["mosquitto_pub", *peer.options, "-t", topic, "-l", "-q", "1"]),
+                [ground.latchkey, "publish", "--raw", topic, "--lines", "--socket", memory.socket], topic,
+                memory),
+        Contest("mosquitto_pub -l -q 1", ["mosquitto_pub", *peer.options, "-t", topic, "-l", "-q", "1"], topic),
     ]
     if not options.no_paho:
         contests.append(
             Contest("paho-mqtt (Python)", [
                 paho_python(), "-c", PAHO, "localhost", peer.port, peer.client_id, peer.user, peer.password,
                 f"{lab}/ca.pem", f"{lab}/cert.pem", f"{lab}/key.pem", topic
-            ]))
+            ], topic))
     for number in range(options.runs):
         for contest in contests:
-            contest.publish(ground, topic, options.messages, number)
+            contest.publish(ground, options.messages, number)
             say(f"publish {number + 1}/{options.runs}: {contest.name}: {contest.walls[-1]:.2f} s, "
                 f"CPU {contest.agent[-1]:.2f} + {contest.own[-1]:.2f} s")
     return {
@@ -109,7 +114,7 @@ def measure(ground, options):
 
 def tables(result):
     found = result["contests"]
-    agent, alone, pub, *rest = found.values()
+    agent, plain, alone, pub, *rest = found.values()
 
     def total(contest):
         return [a + p for a, p in zip(contest["agent"], contest["program"])]
@@ -121,6 +126,7 @@ def tables(result):
         + ". With the program that hands the messages "
         f"over it is {median(total(agent)) / median(total(pub)):.2f} times; with the outbox in memory the agent's "
         f"alone is {median(alone['agent']) / median(total(pub)):.2f} times.",
+        f"At an account of the board's own it is {median(plain['agent']) / median(agent['agent']):.2f} times that.",
         "Its wall time is " + verdict(median(agent["wall"]) / median(pub["wall"]), 1.0, "times mosquitto_pub's") + ".",
         *("paho-mqtt's CPU is "
           + verdict(median(total(paho)) / median(agent["agent"]), 4, "times the agent's", least=True)

@@ -48,15 +48,18 @@ def children_cpu():
 
 
 def measure(ground, options):
-    board = ground.board("receiving").start().enroll()
-    topic = board.topics + "/bench"
+    enrolled, plain = ground.board("receiving").start().enroll(), ground.board("plain").start().join()
     feeder = Onlooker(ground.plain_port, "nothing")
     peers = [ground.peer(f"subscriber-{number}") for number in range(10)]
     found = {}
     for number in range(options.runs):
         for count in (1, 10):
-            for name in (f"latchkey × {count}", f"latchkey, bare × {count}", f"mosquitto_sub × {count}"):
+            for name in (
+                    f"latchkey × {count}", f"latchkey, bare × {count}", f"latchkey, account at a broker × {count}",
+                    f"mosquitto_sub × {count}"):
                 ours = name.startswith("latchkey")
+                board = plain if "account" in name else enrolled
+                topic = board.topics + "/bench"
                 sinks = [ground.folder / f"got-{index}" for index in range(count)]
                 before_agent, before_children = cpu_seconds(board.process.pid), children_cpu()
                 programs, errors = [], [sink.with_suffix(".errors") for sink in sinks]

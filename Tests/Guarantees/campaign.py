@@ -90,8 +90,8 @@ class Stage:
     numbers = itertools.count(1)
     seed = 20
 
-    def __init__(self, ground, broker, settings):
-        self.ground, self.broker, self.settings = ground, broker, settings
+    def __init__(self, ground, broker, settings, is_enrolled):
+        self.ground, self.broker, self.settings, self.is_enrolled = ground, broker, settings, is_enrolled
         self.proxy = Proxy(free_port(), broker.port)
         self.boards, self.board, self.disk, self.observer, self.streams = {}, None, None, None, {}
 
@@ -106,7 +106,8 @@ class Stage:
             board = self.ground.board(f"board-{next(self.numbers)}", **{**self.settings, "broker": broker})
             if on_disk:
                 self.disk = Disk(board.folder / "state")
-            self.board = self.boards[on_disk] = board.start().enroll()
+            board.start()
+            self.board = self.boards[on_disk] = board.enroll() if self.is_enrolled else board.join()
 
     def give_up_board(self):
         """An agent that does not go on is not taken again."""
