@@ -177,7 +177,9 @@ public enum MessagingError: Explained, Equatable {
         case .connectTimeout(let broker, let limit):
             Explanation(
                 "messaging.connect-timeout", .unreachable,
-                "broker \(broker) did not answer within \(limit.components.seconds) s", remedy: Self.wayToBroker,
+                "broker \(broker) did not answer within \(limit.components.seconds) s",
+                remedy: Self.wayToBroker
+                    + "; a port without TLS does not answer to TLS, nor does a broker that takes MQTT 5 alone",
                 gateway: .connection)
         case .proxyUnusable(let reason):
             Explanation(
@@ -272,7 +274,7 @@ public enum MessagingError: Explained, Equatable {
         }
         if reason.contains("certificate required") || reason.contains("bad certificate") {
             return "the broker demands a client certificate that it knows: at the gateway's broker check the device "
-                + "certificate (latchkey doctor); other brokers cannot be given one yet"
+                + "certificate (latchkey doctor); at another give the account one (latchkey accounts add --certificate)"
         }
         return "check that the port is that of MQTT over TLS, the device certificate, and the broker's log"
     }

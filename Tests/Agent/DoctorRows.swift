@@ -236,6 +236,10 @@ extension Row {
                 address: "b:8883", isConnected: true, reports: 2,
                 lastReport: BrokerReport(topic: "t/error", text: "may not publish", time: $0.now))
         },
+        Row(BrokerCheck(), "warn", "connected to b:8884 (TCP, direct), as the first broker is away") {
+            $0.messages.broker = .init(address: "b:8884", isConnected: true)
+            $0.messages.broker?.preferredError = .cannotConnect(BrokerAddress(host: "b", port: 8883), reason: "refused")
+        },
         Row(BrokerCheck(), "warn", "messages for inboxes wait") {
             $0.messages.broker = .init(
                 address: "b:8883", isConnected: true, inboxFault: .inboxUnusable(.full(path: "/s/inbox.db")))

@@ -86,7 +86,8 @@ def measure(ground, options):
     topic = durable.topics + "/bench"
     lab = peer.folder
     contests = [
-        Contest("latchkey", [ground.latchkey, "publish", "bench", "--lines", "--socket", durable.socket], topic, durable),
+        Contest("latchkey", [ground.latchkey, "publish", "bench", "--lines", "--socket", durable.socket], topic,
+                durable),
         Contest("latchkey, account at a broker",
                 [ground.latchkey, "publish", "bench", "--lines", "--socket", plain.socket], plain.topics + "/bench",
                 plain),

@@ -77,7 +77,7 @@ def measure(ground, options):
                 try:
                     await_true(30, f"the subscriptions of {name}", lambda: (  # noqa: B023  called at once
                         all("subscribed" in path.read_text() for path in errors) if ours else  # noqa: B023
-                        (ground.folder / "broker.log").read_text().count(f" {topic}\n")
+                        (ground.folder / "broker.log").read_text().count(f" {topic}\n")  # noqa: B023
                         >= subscribed + count))  # noqa: B023
                     start = feed(feeder, topic, options.messages, options.rate)
                     lost = gather(programs, sinks, options.messages)

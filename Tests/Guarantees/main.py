@@ -155,8 +155,8 @@ def arguments():
         "everything with this setting of the agent; several at once: A.B=1;C.D=2. May be repeated: rows for each, "
         f"of which `{DEFAULT}` is without any ({' and '.join(BOTH)})")
     add("--account", action="store_true", help=
-        "with an account of the board's own at the broker (docs/brokers.md) instead of a gateway; has a part of its own "
-        "in docs/GUARANTEES.md")
+        "with an account of the board's own at the broker (docs/brokers.md) and no gateway; has a part of its own in "
+        "docs/GUARANTEES.md")
     add("--rounds", type=int, default=3,
         help="how often the broker is killed or restarted in a campaign; the rest happens once or twice more (3)")
     add("--json", type=Path, metavar="FILE", help="write everything that was counted")

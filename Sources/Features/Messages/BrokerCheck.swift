@@ -25,6 +25,11 @@ package struct BrokerCheck: HealthCheck {
                     "connected to \(broker.address) again, but: \(error.message)",
                     remedy: error.remedy ?? "see whether it stays connected: latchkey status")
             }
+            if let error = broker.preferredError {
+                return .warn(
+                    "connected to \(broker.address) (\(broker.way)), as the first broker is away: \(error.message)",
+                    remedy: error.remedy ?? "check the first broker; the board goes back to it by itself")
+            }
             guard let last = broker.lastReport else { return .pass("connected to \(broker.address) (\(broker.way))") }
             // Not a warning: a message from others, or from long ago, is not this board's trouble.
             let count = broker.reports == 1 ? "an error" : "\(broker.reports) errors"

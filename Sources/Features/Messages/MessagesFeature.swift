@@ -77,7 +77,7 @@ package struct MessagesFeature: Feature {
         state.messages.broker = .init(
             address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError,
             reports: status.reports, lastReport: status.lastReport, inboxFault: status.inboxFault,
-            way: status.way)
+            way: status.way, preferredError: status.preferredError)
         state.messages.outbox = .init(
             depth: status.outbox.depth, dropped: status.outbox.dropped.total - status.outbox.dropped.formerIdentity,
             deadLetters: status.outbox.deadLetters,

@@ -16,6 +16,8 @@ package struct MessagesFindings: Sendable {
         package var inboxFault: MessagingError?
         /// How it is reached, such as `TCP, direct`.
         package var way = "TCP, direct"
+        /// Why the first of several brokers is not used.
+        package var preferredError: MessagingError?
     }
 
     package struct Outbox: Sendable {

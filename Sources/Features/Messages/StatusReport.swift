@@ -12,6 +12,7 @@ extension MessengerStatus: Answered {
         "state": .of("state of the connection") { $0.state }, "address": .of("host:port") { $0.broker.description },
         "since": .of("since when it is in this state") { $0.since },
         "way": .of("TCP or WebSocket, and through which proxy") { $0.way },
+        "firstBrokerError": .schema(.problem) { $0.preferredError?.explanation },
         "sent": .of("messages since the agent started") { $0.sent },
         "acknowledged": .of("messages since the agent started") { $0.acknowledged },
         "received": .of("messages since the agent started") { $0.received },

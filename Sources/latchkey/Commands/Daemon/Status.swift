@@ -168,8 +168,12 @@ struct Status: AsyncParsableCommand {
     private func addMessages(of status: JSON, to fields: inout Fields) {
         let out = Terminal.standardOutput
         if let broker = status["broker"], let state = broker["state"]?.string {
-            let text = "\(state), \(broker["address"]?.string ?? "?")"
+            let way = broker["way"]?.string.flatMap { $0 == "TCP, direct" ? nil : " (\(out.shown($0)))" } ?? ""
+            let text = "\(state), \(broker["address"]?.string ?? "?")\(way)"
             fields.add("broker", state == "connected" ? out.green(text) : out.yellow(text))
+            fields.add(
+                "first broker",
+                broker["firstBrokerError"]?["message"]?.string.map { out.yellow(out.shown("not used: \($0)")) })
         }
         if let fault = status["outbox"]?["error"] {
             fields.add("outbox", fault["message"]?.string.map(out.red))
