@@ -61,6 +61,7 @@ WATCHED = ["docs/*.md", "docs/*/*.md", "Config/*.md", "*.md"]
 FILES = [
     "Config/*.json",
     "Config/*.toml",
+    "docs/*.png",
     "docs/*.svg",
     "docs/examples/*.json",
     "docs/examples/*.yml",
