@@ -47,6 +47,7 @@ struct HomeAssistantTests {
                     "{% for r in value_json.readings if r.name == 'cpu.temperature' %}{{ r.value }}{% endfor %}",
             ])
         #expect(components["sensor_network.sent"]?["state_class"] == "total_increasing")
+        #expect(components["sensor_network.sent"]?["suggested_display_precision"] == 0)
         #expect(components["sensor_tank.level"]?["entity_category"] == nil)
         let alarm = try #require(components["sensor_board.under-voltage"])
         #expect(alarm["platform"] == "binary_sensor" && alarm["device_class"] == "problem")

@@ -76,7 +76,11 @@ package struct Entity: Sendable, Equatable {
         ]
         members["unit_of_measurement"] = entityClass.unit.map(JSON.string)
         members["device_class"] = entityClass.deviceClass.map(JSON.string)
-        if isDiagnostic { members["entity_category"] = "diagnostic" }
+        if isDiagnostic {
+            members["entity_category"] = "diagnostic"
+            // Measured to more digits than anybody reads.
+            members["suggested_display_precision"] = entityClass.unit.flatMap { ["B": 0, "s": 0, "%": 1][$0] }
+        }
         configuration = members
     }
 
