@@ -68,7 +68,7 @@ struct FieldTests {
         "a root with pages that cannot be is refused",
         arguments: [
             (id: Int64(3), scope: "x", first: "", count: 1), (4, "x", "", 1), (0, "x", "", 1), (5, "x", "a", 1),
-            (5, "", "", 1), (5, "x", "", 0), (5, "x", "", 33),
+            (5, "", "", 1), (5, "x", "", 0), (5, "x", "", 65),
         ])
     func pages(id: Int64, scope: String, first: String, count: Int) {
         var root = Self.root

@@ -61,12 +61,12 @@ struct PageTests {
         try await fill(1000)
         let vault = try await desk.open(creating: false)
         func pages() throws -> [[UInt8]] {
-            try (1...80).map { try desk.column("SELECT sealed FROM page WHERE id = \($0)") }.filter { !$0.isEmpty }
+            try (1...40).map { try desk.column("SELECT sealed FROM page WHERE id = \($0)") }.filter { !$0.isEmpty }
         }
         let before = Set(try pages())
         try await vault.put(Self.name(500), "new")
         let after = try pages()
-        #expect(after.count > 32)
+        #expect(after.count > 16)
         #expect(after.filter { !before.contains($0) }.count == 1)
     }
 

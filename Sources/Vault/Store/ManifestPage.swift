@@ -3,7 +3,7 @@
 /// A commit seals only the pages again whose records it changes, and a read opens only one.
 struct ManifestPage: Equatable {
     /// The most records of a page; one more splits it.
-    static let limit = 32
+    static let limit = 64
 
     private static let purpose = "latchkey manifest page 2"
 
