@@ -28,7 +28,7 @@ package struct VaultFeature: Feature {
             // What the last start has cut off.
             host.restarting("rekeying") {
                 guard try await self.host.vault.isRekeying() else { return }
-                try await self.rekey { try await self.host.vault.continueRekeying() }
+                _ = try await self.rekey { try await self.host.vault.continueRekeying() }
             }
         ]
     }
