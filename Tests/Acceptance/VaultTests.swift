@@ -63,6 +63,22 @@ struct VaultTests {
         }
     }
 
+    @Test("the vault's records are sealed with a new key while the board works, and it stays what it is")
+    func rekeyed() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            let identifier = try await identity(board)
+            let done = try await board.ask("vault", "rekey")
+            #expect(try #require(done["moved"] as? Int) > 3 && done["damaged"] as? [String] == [])
+            #expect(try await board.latchkey("vault", "rekey").output.contains(" records with a new key"))
+            try await board.stop()
+            try await board.start()
+            #expect(try await identity(board) == identifier)
+            let checks = try await board.latchkey("doctor").output
+            #expect(checks.contains("pass  vault:"), "\(checks)")
+        }
+    }
+
     private func key(_ text: String, _ board: TestBoard) throws -> String {
         let file = board.folder.appending(path: "key-\(text.count)")
         try Data(text.utf8).write(to: file)

@@ -44,7 +44,8 @@ struct StateTests {
         }
         #expect(
             named
-                == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OAuthAccountStateTests.states)
+                == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(RekeyingTests.states)
+                .union(ConversionTests.states).union(OAuthAccountStateTests.states)
                 .union(SessionLockStateTests.states.map(\.name)).union(MPinStateTests.states.map(\.point))
                 .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points)
                 .union(ProfileStateTests.states.map(\.name)).union(FirstBootStateTests.states.map(\.point))

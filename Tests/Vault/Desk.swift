@@ -48,6 +48,20 @@ final class Desk: Sendable {
         return try database.first(sql, read: { $0.blob(0) }) ?? []
     }
 
+    /// The list of records of a vault with one page, as it is in the file.
+    func list() throws -> (root: [UInt8], page: [UInt8], generation: Int64) {
+        let database = try Database(path: path, migrations: VaultFile.migrations)
+        defer { database.close() }
+        return try database.first(
+            "SELECT root, sealed, generation FROM vault, page", read: { ($0.blob(0), $0.blob(1), $0.int64(2)) })!
+    }
+
+    /// Replaces the list of records by an earlier one.
+    func put(back list: (root: [UInt8], page: [UInt8], generation: Int64)) throws {
+        try tamper("UPDATE vault SET root = ?1, generation = ?2", .blob(list.root), .integer(list.generation))
+        try tamper("UPDATE page SET sealed = ?1", .blob(list.page))
+    }
+
     /// Changes one byte of a blob.
     func flip(_ column: String, of table: String, at index: Int = 20) throws {
         var bytes = try self.column("SELECT \(column) FROM \(table)")

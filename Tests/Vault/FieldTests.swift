@@ -16,34 +16,65 @@ struct FieldTests {
         #expect(bytes(["a"]) != bytes(["a", ""]))
     }
 
-    @Test("a manifest is read as it was written")
+    private static let page = {
+        var page = ManifestPage(scope: token.scope)
+        page.entries[token.name] = RecordEntry(kind: .token, version: 9, key: 0)
+        page.entries["device"] = RecordEntry(kind: .privateKey, version: 1, key: 2)
+        return page
+    }()
+    private static let root = {
+        var root = ManifestRoot(key: 1)
+        (root.generation, root.nextPage) = (9, 4)
+        for (id, scope, first) in [(Int64(1), "", ""), (3, "", "m"), (2, "gateway", "")] {
+            root.insert(.init(id: id, scope: scope, first: first, count: 2, digest: [UInt8](repeating: 7, count: 32)))
+        }
+        return root
+    }()
+
+    @Test("a page and the root of the list of records are read as they were written")
     func roundTrip() {
-        var manifest = Manifest()
-        manifest.generation = 9
-        manifest.entries[token] = .init(kind: .token, version: 9)
-        manifest.entries[deviceKey] = .init(kind: .privateKey, version: 1)
-        #expect(Manifest(decoding: manifest.encoded()) == manifest)
+        #expect(ManifestPage(decoding: Self.page.encoded()) == Self.page)
+        #expect(ManifestRoot(decoding: Self.root.encoded()) == Self.root)
     }
 
-    @Test("a manifest that ends anywhere too early is refused")
+    @Test("a page or a root of the list of records that ends anywhere too early is refused")
     func truncated() {
-        var manifest = Manifest()
-        manifest.generation = 1
-        manifest.entries[token] = .init(kind: .token, version: 1)
-        let bytes = manifest.encoded()
-        // Ends between two entries are whole manifests of fewer records; the seal keeps those out.
-        let empty = Manifest().encoded().count
-        for count in 0..<bytes.count where count != empty {
-            #expect(Manifest(decoding: Array(bytes.prefix(count))) == nil)
+        let page = Self.page.encoded()
+        var single = ManifestPage(scope: token.scope)
+        single.entries["device"] = Self.page.entries["device"]
+        // Ends between two entries are whole lists of fewer; the seal keeps those out.
+        for count in 0..<page.count where count != single.encoded().count {
+            #expect(ManifestPage(decoding: Array(page.prefix(count))) == nil)
+        }
+        let root = Self.root.encoded()
+        let ends = (0...3).map { count in
+            var shorter = ManifestRoot(key: 1)
+            for page in Self.root.pages.prefix(count) { shorter.insert(page) }
+            return shorter.encoded().count
+        }
+        for count in 0..<root.count where !ends.contains(count) {
+            #expect(ManifestRoot(decoding: Array(root.prefix(count))) == nil)
         }
     }
 
-    @Test("a manifest with a version from the future or before the first is refused", arguments: [Int64(0), -1, 3])
-    func versions(version: Int64) {
-        var manifest = Manifest()
-        manifest.generation = 2
-        manifest.entries[token] = .init(kind: .token, version: version)
-        #expect(Manifest(decoding: manifest.encoded()) == nil)
+    @Test("a page with an impossible entry is refused", arguments: [(Int64(0), Int64(1)), (-1, 1), (1, -1)])
+    func versions(version: Int64, key: Int64) {
+        var page = ManifestPage(scope: "")
+        page.entries["a"] = RecordEntry(kind: .token, version: version, key: key)
+        #expect(ManifestPage(decoding: page.encoded()) == nil)
+    }
+
+    @Test(
+        "a root with pages that cannot be is refused",
+        arguments: [
+            (id: Int64(3), scope: "x", first: "", count: 1), (4, "x", "", 1), (0, "x", "", 1), (5, "x", "a", 1),
+            (5, "", "", 1), (5, "x", "", 0), (5, "x", "", 65),
+        ])
+    func pages(id: Int64, scope: String, first: String, count: Int) {
+        var root = Self.root
+        root.nextPage = id == 4 ? 4 : 6
+        root.insert(.init(id: id, scope: scope, first: first, count: count, digest: [UInt8](repeating: 7, count: 32)))
+        #expect(ManifestRoot(decoding: root.encoded()) == nil)
     }
 
     @Test("a field that claims more bytes than there are is refused")
@@ -61,26 +92,47 @@ struct FieldTests {
 
 @Suite("A seal of the vault")
 struct SealTests {
-    let entry = Manifest.Entry(kind: .token, version: 1)
+    let entry = RecordEntry(kind: .token, version: 1, key: 1)
 
-    @Test("a seal opens only for the vault, name, kind and version it was made for")
+    @Test("a seal opens only for the vault, name, kind, version and key it was made for")
     func label() throws {
-        let key = try SecretBytes.random(32)
-        let seal = Seal(vaultID: [1], dataKey: key)
-        let sealed = try seal.seal(SecretBytes(utf8: "a"), as: token, entry)
-        #expect(try seal.open(sealed, as: token, entry) == SecretBytes(utf8: "a"))
-        #expect(try Seal(vaultID: [2], dataKey: key).open(sealed, as: token, entry) == nil)
-        #expect(try seal.open(sealed, as: deviceKey, entry) == nil)
-        #expect(try seal.open(sealed, as: RecordName(scope: "other", name: token.name), entry) == nil)
-        #expect(try seal.open(sealed, as: token, Manifest.Entry(kind: .state, version: 1)) == nil)
-        #expect(try seal.open(sealed, as: token, Manifest.Entry(kind: .token, version: 2)) == nil)
+        let (key, text) = (try SecretBytes.random(32), SecretBytes(utf8: "a"))
+        let seal = Seal(vaultID: [1], rootKey: try SecretBytes.random(32))
+        let sealed = try seal.seal(text, as: token, entry, key: key)
+        #expect(try seal.open(sealed, as: token, entry, key: key) == text)
+        #expect(try Seal(vaultID: [2], rootKey: seal.rootKey).open(sealed, as: token, entry, key: key) == nil)
+        #expect(try seal.open(sealed, as: deviceKey, entry, key: key) == nil)
+        #expect(try seal.open(sealed, as: RecordName(scope: "other", name: token.name), entry, key: key) == nil)
+        let others = [
+            RecordEntry(kind: .state, version: 1, key: 1), RecordEntry(kind: .token, version: 2, key: 1),
+            RecordEntry(kind: .token, version: 1, key: 2), RecordEntry(kind: .token, version: 1, key: 0),
+        ]
+        for other in others { #expect(try seal.open(sealed, as: token, other, key: key) == nil) }
     }
 
-    @Test("a seal of a record is never taken for a manifest")
+    @Test("a data key is unwrapped only with the root key, for the vault and under the number it was wrapped with")
+    func dataKey() throws {
+        let seal = Seal(vaultID: [1], rootKey: try SecretBytes.random(32))
+        let key = try SecretBytes.random(32)
+        let wrapped = try seal.wrap(key, id: 1, .always)
+        #expect(try seal.unwrap(wrapped, id: 1, .always) == key)
+        #expect(try seal.unwrap(wrapped, id: 2, .always) == nil)
+        #expect(try Seal(vaultID: [2], rootKey: seal.rootKey).unwrap(wrapped, id: 1, .always) == nil)
+        #expect(try Seal(vaultID: [1], rootKey: key).unwrap(wrapped, id: 1, .always) == nil)
+        #expect(try seal.unwrap(seal.wrap(SecretBytes([1]), id: 1, .always), id: 1, .always) == nil)
+    }
+
+    @Test("a seal of one thing is never taken for another")
     func purpose() throws {
-        let seal = Seal(vaultID: [1], dataKey: try SecretBytes.random(32))
-        let sealed = try seal.seal(SecretBytes(Manifest().encoded()), as: token, entry)
-        #expect(try seal.openManifest(sealed) == nil)
-        #expect(try seal.openManifest(seal.seal(Manifest())) == Manifest())
+        let seal = Seal(vaultID: [1], rootKey: try SecretBytes.random(32))
+        var page = ManifestPage(scope: "")
+        page.entries["a"] = entry
+        let (sealedRoot, sealedPage) = (try seal.seal(ManifestRoot(key: 1)), try seal.seal(page, id: 1))
+        #expect(try seal.openRoot(sealedRoot) == ManifestRoot(key: 1))
+        #expect(try seal.openPage(sealedPage, id: 1) == page)
+        #expect(try seal.openRoot(sealedPage) == nil)
+        #expect(try seal.openPage(sealedRoot, id: 1) == nil)
+        #expect(try seal.openPage(sealedPage, id: 2) == nil)
+        #expect(try seal.openManifest(sealedRoot) == nil)
     }
 }

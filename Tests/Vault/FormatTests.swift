@@ -1,6 +1,7 @@
 @_spi(KeyBytes) import Cryptography
 import Foundation
 import Groundwork
+import Storage
 import Testing
 
 @_spi(KeyBytes) @testable import Vault
@@ -35,13 +36,10 @@ struct FormatTests {
         "a vault opens with all its records by each of its keys, and takes changes",
         arguments: ["0.1.0", "this version"])
     func opens(version: String) async throws {
-        let kept = Self.formats.appending(path: version)
         if version == "this version" {
             try await fill()
         } else {
-            for name in ["vault.db", "vault.key"] {
-                try desk.write(try Data(contentsOf: kept.appending(path: name)), to: "\(desk.directory)/\(name)")
-            }
+            try take(version)
         }
         for key in [desk.key, passphrase] as [any SlotKey] {
             let vault = try await desk.open(with: key)
@@ -61,5 +59,41 @@ struct FormatTests {
         try await vault.put(token, "third")
         await vault.close()
         #expect(try await desk.open(creating: false).text(token) == "third")
+    }
+
+    private func take(_ version: String) throws {
+        for name in ["vault.db", "vault.key"] {
+            let file = Self.formats.appending(path: version).appending(path: name)
+            try desk.write(try Data(contentsOf: file), to: "\(desk.directory)/\(name)")
+        }
+    }
+
+    @Test("a vault whose list of records cannot be taken over stays as it was, and can be at the next start")
+    func interrupted() async throws {
+        try take("0.1.0")
+        try desk.tamper("CREATE TRIGGER refuse BEFORE INSERT ON page BEGIN SELECT RAISE(ABORT, 'no'); END")
+        let list = try desk.column("SELECT root FROM vault WHERE format = 1")
+        await #expect(throws: VaultError.self) { try await desk.open(creating: false) }
+        #expect(try desk.column("SELECT root FROM vault WHERE format = 1") == list)
+        #expect(try desk.column("SELECT wrapped FROM key").isEmpty)
+        try desk.tamper("DROP TRIGGER refuse")
+        let vault = try await desk.open(creating: false)
+        #expect(try await vault.text(token) == "second")
+        #expect(try await vault.faults() == [])
+    }
+
+    @Test("a list of records of format 1 that is damaged, or put back later, is noticed")
+    func oldList() async throws {
+        try take("0.1.0")
+        let list = try desk.column("SELECT root FROM vault")
+        try desk.flip("root", of: "vault")
+        await #expect(throws: VaultError.manifestDamaged(path: desk.path)) { try await desk.open(creating: false) }
+        try desk.flip("root", of: "vault")
+        let vault = try await desk.open(creating: false)
+        try await vault.put(token, "third")
+        await vault.close()
+        try desk.tamper("UPDATE vault SET root = ?1, format = 1", .blob(list))
+        let again = try await desk.open(creating: false)
+        await #expect(throws: VaultError.recordRolledBack(name: token)) { try await again.record(token) }
     }
 }

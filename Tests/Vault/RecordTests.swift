@@ -108,7 +108,7 @@ struct RecordTests {
     @Test("records of the vault are bounded in number, and one more changes nothing")
     func number() async throws {
         let vault = try await desk.open()
-        let changes = (0...Manifest.limit).map {
+        let changes = (0...ManifestRoot.recordLimit).map {
             Change.put(RecordName(scope: "", name: "\($0)"), .state, SecretBytes([1]))
         }
         await #expect(throws: VaultError.tooManyRecords(path: desk.path, limit: 4096)) {
@@ -129,8 +129,8 @@ struct RecordTests {
         await vault.close()
         #expect(try desk.bytes().range(of: Data(secret.utf8)) == nil)
         let database = try VaultFile(at: desk.path)
-        let dataKey = try database.unseal(with: [desk.key]).seal.dataKey.exposed()
-        #expect(try desk.bytes().range(of: Data(dataKey)) == nil)
-        #expect(dataKey.count == 32)
+        let rootKey = try database.unseal(with: [desk.key]).seal.rootKey.exposed()
+        #expect(try desk.bytes().range(of: Data(rootKey)) == nil)
+        #expect(rootKey.count == 32)
     }
 }

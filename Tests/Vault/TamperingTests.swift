@@ -105,30 +105,43 @@ struct TamperingTests {
     @Test("a list of records that is put back to an earlier state is noticed")
     func oldManifest() async throws {
         try await desk.fill((token, "first"))
-        let manifest = try desk.column("SELECT manifest FROM vault")
+        let list = try desk.list()
         try await desk.fill((token, "second"))
-        try desk.tamper("UPDATE vault SET manifest = ?1", .blob(manifest))
+        try desk.put(back: list)
         try await expect(.recordRolledBack(name: token))
     }
 
-    @Test("a flipped byte of the list of records is noticed")
-    func flippedManifest() async throws {
+    @Test("a flipped byte of the list of records is noticed", arguments: [("root", "vault"), ("sealed", "page")])
+    func flippedManifest(column: String, table: String) async throws {
         try await desk.fill((token, "token"))
-        try desk.flip("manifest", of: "vault")
+        try desk.flip(column, of: table)
         await #expect(throws: VaultError.manifestDamaged(path: desk.path)) { try await desk.open() }
+    }
+
+    @Test("a key of the records that is changed, taken out or put in another's place is noticed")
+    func changedKey() async throws {
+        for change in ["UPDATE key SET wrapped = zeroblob(60)", "DELETE FROM key", "UPDATE key SET id = 2"] {
+            let desk = try Desk()
+            try await desk.fill((token, "token"))
+            try desk.tamper(change)
+            await #expect(throws: VaultError.manifestDamaged(path: desk.path)) { try await desk.open() }
+        }
     }
 
     @Test("a vault file that is put back under a running agent is noticed")
     func rolledBackWhileOpen() async throws {
         let vault = try await desk.open()
         try await vault.put(token, "first")
-        let manifest = try desk.column("SELECT manifest FROM vault")
+        let list = try desk.list()
         try desk.tamper("CREATE TABLE kept AS SELECT * FROM record")
         try await vault.put(token, "second")
         try desk.tamper("REPLACE INTO record SELECT * FROM kept")
-        try desk.tamper("UPDATE vault SET manifest = ?1", .blob(manifest))
+        try desk.put(back: list)
         await #expect(throws: VaultError.manifestRolledBack(path: desk.path)) { try await vault.record(token) }
         await #expect(throws: VaultError.manifestRolledBack(path: desk.path)) { try await vault.put(token, "third") }
+        // Nor does it help to call the old list the newest.
+        try desk.tamper("UPDATE vault SET generation = 2")
+        await #expect(throws: VaultError.manifestDamaged(path: desk.path)) { try await vault.record(token) }
     }
 
     @Test("a record of another vault is noticed, even with the same name, kind and version")

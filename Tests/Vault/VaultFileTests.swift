@@ -84,7 +84,7 @@ struct VaultFileTests {
         try await desk.fill((token, "a"))
         try desk.tamper("PRAGMA user_version = 9")
         let before = try desk.bytes()
-        await #expect(throws: VaultError.newerVersion(path: desk.path, found: 9, supported: 1)) {
+        await #expect(throws: VaultError.newerVersion(path: desk.path, found: 9, supported: 2)) {
             try await desk.open()
         }
         #expect(try desk.bytes() == before)
@@ -105,9 +105,10 @@ struct VaultFileTests {
         try file.database.execute("PRAGMA cache_size = 1")
         let cut = try Desk()
         try file.database.transaction {
-            let entry = Manifest.Entry(kind: .token, version: 2)
+            let entry = RecordEntry(kind: .token, version: 2, key: 1)
             for name in [token, deviceKey] {
-                try file.put(name, entry, SecretBytes([UInt8](repeating: 1, count: 100_000)), seal)
+                let content = SecretBytes([UInt8](repeating: 1, count: 100_000))
+                try file.put(name, entry, content, seal, key: try SecretBytes.random(32))
             }
             for suffix in ["", "-wal"] { try cut.write(try desk.bytes(suffix), to: cut.path + suffix) }
         }

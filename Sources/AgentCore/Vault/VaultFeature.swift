@@ -23,6 +23,23 @@ package struct VaultFeature: Feature {
             ? ["the vault is opened by a development key file, which does not protect it"] : []
     }
 
+    package func services() -> [any Service] {
+        [
+            // What the last start has cut off.
+            host.restarting("rekeying") {
+                guard try await self.host.vault.isRekeying() else { return }
+                _ = try await self.rekey { try await self.host.vault.continueRekeying() }
+            }
+        ]
+    }
+
+    /// Seals all records with a new key.
+    func rekey(_ body: () async throws -> Vault.Rekeying) async throws -> Vault.Rekeying {
+        let done = try await body()
+        host.report(VaultEvent.rekeyed(records: done.moved))
+        return done
+    }
+
     package static var errors: [any Explained.Type] { [VaultError.self] }
 
     package static var events: [any ReportedEvent.Type] { [VaultEvent.self] }

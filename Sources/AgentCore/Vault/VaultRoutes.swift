@@ -7,6 +7,7 @@ import Vault
 /// another, without enrolling again. Each change is completely on disk when it is answered, or not at all.
 extension VaultFeature {
     package func addRoutes(to router: inout Router) {
+        addRekeyingRoute(to: &router)
         router.on(
             "GET", "/v1/vault/slots", needs: .operate,
             .init(
@@ -52,6 +53,17 @@ extension VaultFeature {
         }
     }
 
+    func addRekeyingRoute(to router: inout Router) {
+        router.on(
+            "POST", "/v1/vault/rekey", needs: .operate,
+            .init(
+                "Seal all records of the sealed store with a new key, beside everything else; goes on after a restart",
+                answer: Vault.Rekeying.answer.schema())
+        ) { _ in
+            .json(Vault.Rekeying.answer.json(try await self.rekey { try await self.host.vault.rekey() }))
+        }
+    }
+
     private static var keyMembers: [String: Schema] {
         [
             "kind": .string(
@@ -78,6 +90,13 @@ extension RequestBody {
 
     /// The limit of a key file, in bytes.
     private static let keyLimit = 4096
+}
+
+extension Vault.Rekeying {
+    fileprivate static let answer: Answer<Vault.Rekeying> = [
+        "moved": .of("records that were sealed with the new key") { $0.moved },
+        "damaged": .of("records that cannot be read any more, and stay as they are") { $0.damaged.map(\.description) },
+    ]
 }
 
 extension LocalRequest {

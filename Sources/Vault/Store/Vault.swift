@@ -4,9 +4,9 @@ import Storage
 
 /// The sealed store of the board: private keys, certificates, tokens and configurations.
 ///
-/// A random data key seals every record. The file contains it once for each slot, wrapped with that slot's key: a
-/// systemd credential, a passphrase, a development key file. A commit of several changes is atomic, and on disk when it
-/// returns.
+/// Data keys seal the records, and a random root key wraps the data keys. The file contains the root key once for each
+/// slot, wrapped with that slot's key: a systemd credential, a passphrase, a development key file. A commit of several
+/// changes is atomic, and on disk when it returns.
 ///
 ///     let vault = try await Vault.open(
 ///         at: "/var/lib/latchkey/vault.db", with: [SystemdCredential(name: "vault-key")], creating: true)
@@ -31,10 +31,12 @@ public actor Vault {
     }
     /// `nil` before the vault is opened and after it is closed.
     private(set) var file: VaultFile?
-    /// `nil` while the vault is locked or closed. It has the only reference to the data key, which is wiped with it.
+    /// `nil` while the vault is locked or closed. It has the only reference to the root key, which is wiped with it.
     private(set) var unsealed: Unsealed?
     /// The newest generation that this process has seen, even if the vault was locked since.
     private var generation: Int64 = 0
+    /// The root of the list of records, as it was read or written last.
+    private var root: ManifestRoot?
 
     /// Sends every change of ``state``; the subscriptions end when the vault is closed.
     public nonisolated let states = Broadcast<State>()
@@ -91,7 +93,7 @@ public actor Vault {
     public enum State: String, Sendable, CaseIterable {
         /// All functions are available.
         case unlocked
-        /// Its data key is not in memory: only unlocking, closing and listing its slots are available.
+        /// Its root key is not in memory: only unlocking, closing and listing its slots are available.
         case locked
         /// Not open yet, or no longer open: no function is available.
         case closed
@@ -102,11 +104,11 @@ public actor Vault {
         return unsealed == nil ? .locked : .unlocked
     }
 
-    /// Wipes the data key from memory. A commit either completes before this begins or is refused after it. Does not
+    /// Wipes the root key from memory. A commit either completes before this begins or is refused after it. Does not
     /// affect data that callers have already read.
     public func lock() {
         guard state == .unlocked else { return }
-        unsealed = nil
+        (unsealed, root) = (nil, nil)
         states.send(.locked)
     }
 
@@ -121,18 +123,19 @@ public actor Vault {
         try explained {
             let (seal, slot) = try file.unseal(with: keys)
             let opened = Unsealed(file: file, seal: seal, openedBy: slot)
-            generation = try manifest(opened).generation
+            try file.convert(seal)
+            generation = try file.database.snapshot { try checkedRoot(opened).generation }
             unsealed = opened
         }
         if before != state { states.send(state) }
     }
 
-    /// Closes the file and wipes the data key. Later calls throw ``VaultError/closed(path:)``.
+    /// Closes the file and wipes the root key. Later calls throw ``VaultError/closed(path:)``.
     public func close() {
         guard let file else { return }
         file.database.close()
         self.file = nil
-        unsealed = nil
+        (unsealed, root) = (nil, nil)
         states.send(.closed)
         states.finish()
     }
@@ -150,125 +153,24 @@ public actor Vault {
         return unsealed
     }
 
-    /// The manifest, checked not to be older than the newest that this process has seen.
-    private func manifest(_ unsealed: Unsealed) throws -> Manifest {
-        let manifest = try unsealed.file.manifest(unsealed.seal)
-        guard manifest.generation >= generation else { throw VaultError.manifestRolledBack(path: path) }
-        return manifest
+    /// The root of the list of records, checked not to be older than the newest that this process has seen.
+    func root(_ unsealed: Unsealed) throws -> ManifestRoot {
+        if let root, try unsealed.file.claimedGeneration() == root.generation { return root }
+        let found = try unsealed.file.root(unsealed.seal)
+        guard found.generation >= generation else { throw VaultError.manifestRolledBack(path: path) }
+        root = found
+        return found
     }
 
-    // MARK: Records
+    func noteWritten(_ root: ManifestRoot) { (self.root, generation) = (root, root.generation) }
 
-    /// - Returns: `nil` when there is no such record.
-    /// - Throws: ``VaultError``; the record's own are `recordDamaged`, `recordDisplaced`, `recordRolledBack` and
-    ///   `recordMissing`. ``VaultError/recordIsKey(name:)`` for a private key, which only a ``KeyStore`` reads.
-    public func record(_ name: RecordName) throws(VaultError) -> Record? {
-        let record = try exposedRecord(name)
-        guard record?.kind != .privateKey else { throw VaultError.recordIsKey(name: name) }
-        return record
-    }
-
-    /// Reads a record as ``record(_:)`` does, including private keys.
-    @_spi(KeyBytes) public func exposedRecord(_ name: RecordName) throws(VaultError) -> Record? {
-        let unsealed = try access()
-        return try explained {
-            try unsealed.file.database.snapshot { try read(name, try manifest(unsealed), unsealed) }
+    /// The root, with every page and the key that it names, so that damage is found before the vault is used.
+    private func checkedRoot(_ unsealed: Unsealed) throws -> ManifestRoot {
+        let root = try root(unsealed)
+        for page in root.pages { _ = try unsealed.file.page(page, unsealed.seal) }
+        guard try unsealed.file.dataKey(root.key, unsealed.seal) != nil else {
+            throw VaultError.manifestDamaged(path: path)
         }
-    }
-
-    private func read(_ name: RecordName, _ manifest: Manifest, _ unsealed: Unsealed) throws -> Record? {
-        let row = try unsealed.file.row(name)
-        guard let entry = manifest.entries[name] else {
-            guard row == nil else { throw VaultError.recordRolledBack(name: name) }
-            return nil
-        }
-        guard let row else { throw VaultError.recordMissing(name: name) }
-        guard row.claim.version == entry.version else { throw VaultError.recordRolledBack(name: name) }
-        guard row.claim.kind == entry.kind else { throw VaultError.recordDisplaced(name: name) }
-        if let content = try unsealed.seal.open(row.sealed, as: name, entry) {
-            return Record(name: name, kind: entry.kind, version: entry.version, content: content)
-        }
-        // A failed authentication has no reason: if the content opens as another record, it was moved here, else it is
-        // damaged.
-        let isDisplaced = try manifest.entries.contains {
-            try unsealed.seal.open(row.sealed, as: $0.key, $0.value) != nil
-        }
-        throw isDisplaced ? VaultError.recordDisplaced(name: name) : VaultError.recordDamaged(name: name)
-    }
-
-    /// The sorted record names of a scope, read from the manifest without unsealing a record.
-    public func names(scope: String) throws(VaultError) -> [RecordName] {
-        let unsealed = try access()
-        return try explained { try manifest(unsealed).entries.keys.filter { $0.scope == scope }.sorted() }
-    }
-
-    /// All scopes with records, sorted.
-    public func scopes() throws(VaultError) -> [String] {
-        let unsealed = try access()
-        return try explained { Set(try manifest(unsealed).entries.keys.map(\.scope)).sorted() }
-    }
-
-    /// Makes all changes in order, or none; they are on disk when this returns.
-    public func commit(_ changes: [Change]) throws(VaultError) {
-        _ = try access()
-        for change in changes { try change.check() }
-        try write(changes)
-    }
-
-    /// Makes changes that have been checked.
-    func write(_ changes: [Change]) throws(VaultError) {
-        let unsealed = try access()
-        guard !changes.isEmpty else { return }
-        generation = try explained {
-            try unsealed.file.database.transaction {
-                var manifest = try manifest(unsealed)
-                manifest.generation += 1
-                for change in changes {
-                    try apply(change, to: &manifest, unsealed)
-                    killPoint("vault-commit-inside")
-                }
-                guard manifest.entries.count <= Manifest.limit else {
-                    throw VaultError.tooManyRecords(path: path, limit: Manifest.limit)
-                }
-                try unsealed.file.write(manifest, unsealed.seal)
-                killPoint("vault-commit-written")
-                return manifest.generation
-            }
-        }
-        killPoint("vault-commit-committed")
-    }
-
-    private func apply(_ change: Change, to manifest: inout Manifest, _ unsealed: Unsealed) throws {
-        switch change {
-        case .put(let name, let kind, let content):
-            let entry = Manifest.Entry(kind: kind, version: manifest.generation)
-            try unsealed.file.put(name, entry, content, unsealed.seal)
-            manifest.entries[name] = entry
-        case .remove(let name):
-            try unsealed.file.remove(name)
-            manifest.entries[name] = nil
-        }
-    }
-
-    /// Checks everything: each listed record, and each row that is not listed.
-    ///
-    /// - Returns: the faults of single records, sorted by name; empty if there are none.
-    /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
-    public func faults() throws(VaultError) -> [VaultError] {
-        let unsealed = try access()
-        return try explained {
-            try unsealed.file.database.snapshot {
-                let manifest = try manifest(unsealed)
-                let names = Set(manifest.entries.keys).union(try unsealed.file.rowNames())
-                return try names.sorted().compactMap { name in
-                    do {
-                        _ = try read(name, manifest, unsealed)
-                        return nil
-                    } catch let error as VaultError {
-                        return error
-                    }
-                }
-            }
-        }
+        return root
     }
 }

@@ -29,7 +29,25 @@ struct VaultFile {
                     sealed BLOB NOT NULL,
                     PRIMARY KEY (scope, name)
                 ) STRICT;
-                """)
+                """),
+        // The list of records in pages, and data keys below the root key. What `root` has is the list of format 1 until
+        // the vault is unlocked.
+        Migration(
+            version: 2,
+            sql: """
+                ALTER TABLE vault RENAME COLUMN manifest TO root;
+                ALTER TABLE vault ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
+                ALTER TABLE vault ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+                CREATE TABLE page (
+                    id INTEGER PRIMARY KEY,
+                    sealed BLOB NOT NULL
+                ) STRICT;
+                CREATE TABLE key (
+                    id INTEGER PRIMARY KEY,
+                    level TEXT NOT NULL,
+                    wrapped BLOB NOT NULL
+                ) STRICT;
+                """),
     ]
 
     let database: Database
@@ -39,22 +57,23 @@ struct VaultFile {
     init(at path: String) throws {
         var options = Database.Options()
         options.creates = false
-        // Enough for the largest record with its nonce and tag, and for the largest manifest.
+        // Enough for the largest record with its nonce and tag, and for the largest list of format 1.
         options.valueBytes = 8 << 20
         database = try Database(path: path, migrations: Self.migrations, options: options)
     }
 
     private init(_ database: Database) { self.database = database }
 
-    /// Creates a vault with a new data key and one slot for each key. The file gets its name only when it is complete.
+    /// Creates a vault with a new root key, a data key and one slot for each key. The file gets its name only when it is
+    /// complete.
     static func create(at path: String, with keys: [any SlotKey]) throws {
         guard !keys.isEmpty else { throw VaultError.noSlotOpens(path: path, tried: []) }
-        let seal = Seal(vaultID: try Random.bytes(Seal.vaultIDBytes), dataKey: try SecretBytes.random(Seal.keyBytes))
+        let seal = Seal(vaultID: try Random.bytes(Seal.vaultIDBytes), rootKey: try SecretBytes.random(Seal.keyBytes))
         try Database.create(at: path, migrations: migrations) { database in
-            try database.run(
-                "INSERT INTO vault (one, id, manifest) VALUES (1, ?1, ?2)",
-                .blob(seal.vaultID), .blob(try seal.seal(Manifest())))
-            for key in keys { _ = try VaultFile(database).insertSlot(for: key, of: seal) }
+            let file = VaultFile(database)
+            try database.run("INSERT INTO vault (one, id, root) VALUES (1, ?1, x'')", .blob(seal.vaultID))
+            try file.write(ManifestRoot(key: file.addKey(.always, seal)), seal)
+            for key in keys { _ = try file.insertSlot(for: key, of: seal) }
         }
     }
 
@@ -76,8 +95,8 @@ struct VaultFile {
                 }
                 do throws(VaultError) {
                     let wrappingKey = try key.wrappingKey(from: slot.parameters)
-                    if let dataKey = try explained({ try slot.unwrap(vaultID: vaultID, key: wrappingKey) }) {
-                        return (Seal(vaultID: vaultID, dataKey: dataKey), slot.slot)
+                    if let rootKey = try explained({ try slot.unwrap(vaultID: vaultID, key: wrappingKey) }) {
+                        return (Seal(vaultID: vaultID, rootKey: rootKey), slot.slot)
                     }
                 } catch {
                     fault = fault ?? error
@@ -112,7 +131,7 @@ struct VaultFile {
     func insertSlot(for key: any SlotKey, of seal: Seal, replacing id: Int64? = nil) throws -> Slot {
         let (wrappingKey, parameters) = try key.makeWrappingKey()
         let label = StoredSlot.label(vaultID: seal.vaultID, kind: key.kind, parameters: parameters)
-        let wrapped = try AESGCM.seal(seal.dataKey, key: wrappingKey, authenticating: label)
+        let wrapped = try AESGCM.seal(seal.rootKey, key: wrappingKey, authenticating: label)
         let created = Int64(Date().timeIntervalSince1970 * 1000)
         try database.run(
             "INSERT OR REPLACE INTO slot (id, kind, created, parameters, wrapped, digest) "
@@ -123,53 +142,6 @@ struct VaultFile {
         return Slot(
             id: try id ?? database.lastInsertedRow, kind: key.kind, created: Date(millisecondsSince1970: created),
             isDamaged: false)
-    }
-
-    // MARK: Manifest and records
-
-    func manifest(_ seal: Seal) throws -> Manifest {
-        let sealed = try database.first("SELECT manifest FROM vault", read: { $0.blob(0) })
-        guard let manifest = try sealed.flatMap(seal.openManifest) else { throw VaultError.manifestDamaged(path: path) }
-        return manifest
-    }
-
-    func write(_ manifest: Manifest, _ seal: Seal) throws {
-        try database.run("UPDATE vault SET manifest = ?1", .blob(try seal.seal(manifest)))
-    }
-
-    /// A record as stored in the file: the unverified values of its columns, and the sealed content.
-    struct Row {
-        let claim: Manifest.Entry
-        let sealed: [UInt8]
-    }
-
-    func row(_ name: RecordName) throws -> Row? {
-        try database.first(
-            "SELECT kind, version, sealed FROM record WHERE scope = ?1 AND name = ?2",
-            .text(name.scope), .text(name.name),
-            read: { row in
-                let claim = Manifest.Entry(kind: RecordKind(rawValue: row.text(0)), version: row.int64(1))
-                return Row(claim: claim, sealed: row.blob(2))
-            })
-    }
-
-    func put(_ name: RecordName, _ entry: Manifest.Entry, _ content: SecretBytes, _ seal: Seal) throws {
-        try database.run(
-            "INSERT OR REPLACE INTO record (scope, name, kind, version, sealed) VALUES (?1, ?2, ?3, ?4, ?5)",
-            .text(name.scope), .text(name.name), .text(entry.kind.rawValue), .integer(entry.version),
-            .blob(try seal.seal(content, as: name, entry)))
-    }
-
-    func remove(_ name: RecordName) throws {
-        try database.run("DELETE FROM record WHERE scope = ?1 AND name = ?2", .text(name.scope), .text(name.name))
-    }
-
-    /// The names of all rows, genuine or not.
-    func rowNames() throws -> [RecordName] {
-        try database.rows(
-            "SELECT scope, name FROM record ORDER BY scope, name LIMIT ?1",
-            .integer(Int64(Manifest.limit) + 1),
-            read: { RecordName(scope: $0.text(0), name: $0.text(1)) })
     }
 }
 

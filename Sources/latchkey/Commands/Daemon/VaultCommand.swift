@@ -10,7 +10,7 @@ struct VaultCommand: AsyncParsableCommand {
             one still works, add a slot, have the agent open the store by it, and remove the old slot. The board stays \
             enrolled.
             """,
-        subcommands: [Slots.self, Add.self, Rewrap.self, Remove.self])
+        subcommands: [Slots.self, Add.self, Rewrap.self, Remove.self, Rekey.self])
 
     struct Slots: RouteCommand {
         static let configuration = CommandConfiguration(
@@ -69,6 +69,26 @@ struct VaultCommand: AsyncParsableCommand {
         func request() -> RouteRequest { .delete("vault/slots/\(slot)") }
 
         func text(of answer: JSON) -> String { "removed slot \(slot)" }
+    }
+
+    struct Rekey: RouteCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rekey", abstract: "Seal all records with a new key.",
+            discussion: """
+                The board goes on meanwhile. If it is stopped, the next start finishes. The slots and their keys stay \
+                as they are: they open a key above this one.
+                """)
+        @OptionGroup var options: ClientOptions
+
+        func request() -> RouteRequest { .post("vault/rekey", timeout: .seconds(600)) }
+
+        func text(of answer: JSON) -> String {
+            let out = Terminal.standardOutput
+            let left = (answer["damaged"]?.array ?? []).compactMap(\.string).map {
+                "\n" + out.yellow(out.shown("\($0) is damaged, and was left as it is"))
+            }
+            return "sealed \(Amount.of(answer["moved"]?.integer ?? 0, "record")) with a new key" + left.joined()
+        }
     }
 
     /// The key for a new slot. It is never an argument, which every user of this machine could read.

@@ -1,0 +1,159 @@
+import Cryptography
+import Groundwork
+import Storage
+
+/// Reading and writing records.
+extension Vault {
+    /// - Returns: `nil` when there is no such record.
+    /// - Throws: ``VaultError``; the record's own are `recordDamaged`, `recordDisplaced`, `recordRolledBack` and
+    ///   `recordMissing`. ``VaultError/recordIsKey(name:)`` for a private key, which only a ``KeyStore`` reads.
+    public func record(_ name: RecordName) throws(VaultError) -> Record? {
+        let record = try exposedRecord(name)
+        guard record?.kind != .privateKey else { throw VaultError.recordIsKey(name: name) }
+        return record
+    }
+
+    /// Reads a record as ``record(_:)`` does, including private keys.
+    @_spi(KeyBytes) public func exposedRecord(_ name: RecordName) throws(VaultError) -> Record? {
+        let unsealed = try access()
+        return try explained {
+            try unsealed.file.database.snapshot { try read(name, try root(unsealed), unsealed) }
+        }
+    }
+
+    func read(_ name: RecordName, _ root: ManifestRoot, _ unsealed: Unsealed) throws -> Record? {
+        let row = try unsealed.file.row(name)
+        let page = try root.place(of: name).map { try unsealed.file.page(root.pages[$0], unsealed.seal) }
+        guard let entry = page?.entries[name.name] else {
+            guard row == nil else { throw VaultError.recordRolledBack(name: name) }
+            return nil
+        }
+        guard let row else { throw VaultError.recordMissing(name: name) }
+        guard row.version == entry.version else { throw VaultError.recordRolledBack(name: name) }
+        guard row.kind == entry.kind else { throw VaultError.recordDisplaced(name: name) }
+        if let content = try open(row.sealed, as: name, entry, unsealed) {
+            return Record(name: name, kind: entry.kind, version: entry.version, content: content)
+        }
+        // A failed authentication has no reason: if the content opens as another record, it was moved here, else it is
+        // damaged.
+        for page in root.pages {
+            let isDisplaced = try unsealed.file.page(page, unsealed.seal).entries.contains {
+                try open(row.sealed, as: RecordName(scope: page.scope, name: $0.key), $0.value, unsealed) != nil
+            }
+            if isDisplaced { throw VaultError.recordDisplaced(name: name) }
+        }
+        throw VaultError.recordDamaged(name: name)
+    }
+
+    /// `nil` when the bytes, or those of the key, were changed.
+    private func open(
+        _ sealed: [UInt8], as name: RecordName, _ entry: RecordEntry, _ unsealed: Unsealed
+    ) throws -> SecretBytes? {
+        guard let key = try unsealed.file.dataKey(entry.key, unsealed.seal) else { return nil }
+        return try unsealed.seal.open(sealed, as: name, entry, key: key)
+    }
+
+    /// The sorted record names of a scope, read from the list of records without unsealing one.
+    public func names(scope: String) throws(VaultError) -> [RecordName] {
+        let unsealed = try access()
+        return try explained {
+            try unsealed.file.database.snapshot {
+                try root(unsealed).pages.filter { $0.scope == scope }
+                    .flatMap { try unsealed.file.page($0, unsealed.seal).entries.keys.sorted() }
+                    .map { RecordName(scope: scope, name: $0) }
+            }
+        }
+    }
+
+    /// All scopes with records, sorted.
+    public func scopes() throws(VaultError) -> [String] {
+        let unsealed = try access()
+        return try explained { Set(try root(unsealed).pages.map(\.scope)).sorted() }
+    }
+
+    /// Makes all changes in order, or none; they are on disk when this returns.
+    public func commit(_ changes: [Change]) throws(VaultError) {
+        _ = try access()
+        for change in changes { try change.check() }
+        try write(changes)
+    }
+
+    /// Makes changes that have been checked.
+    func write(_ changes: [Change]) throws(VaultError) {
+        let unsealed = try access()
+        guard !changes.isEmpty else { return }
+        let written = try explained {
+            try unsealed.file.database.transaction {
+                var root = try root(unsealed)
+                root.generation += 1
+                guard let key = try unsealed.file.dataKey(root.key, unsealed.seal) else {
+                    throw VaultError.manifestDamaged(path: path)
+                }
+                var draft = ManifestDraft(root, of: unsealed.file, unsealed.seal)
+                for change in changes {
+                    try apply(change, to: &draft, unsealed, key: key)
+                    killPoint("vault-commit-inside")
+                }
+                guard draft.root.count <= ManifestRoot.recordLimit else {
+                    throw VaultError.tooManyRecords(path: path, limit: ManifestRoot.recordLimit)
+                }
+                try draft.write()
+                killPoint("vault-commit-written")
+                return draft.root
+            }
+        }
+        noteWritten(written)
+        killPoint("vault-commit-committed")
+    }
+
+    private func apply(
+        _ change: Change, to draft: inout ManifestDraft, _ unsealed: Unsealed, key: SecretBytes
+    ) throws {
+        switch change {
+        case .put(let name, let kind, let content):
+            let entry = RecordEntry(kind: kind, version: draft.root.generation, key: draft.root.key)
+            try unsealed.file.put(name, entry, content, unsealed.seal, key: key)
+            try draft.put(name, entry)
+        case .remove(let name):
+            try unsealed.file.remove(name)
+            try draft.remove(name)
+        }
+    }
+
+    /// Checks everything: each listed record, and each row that is not listed.
+    ///
+    /// - Returns: the faults of single records, sorted by name, and before them ``VaultError/manifestDamaged(path:)`` if
+    ///   a page of the list is damaged, whose records are left out; empty if there are none.
+    /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
+    public func faults() throws(VaultError) -> [VaultError] {
+        let unsealed = try access()
+        return try explained {
+            try unsealed.file.database.snapshot {
+                let root = try root(unsealed)
+                var (faults, damaged) = ([VaultError](), Set<Int64>())
+                var names = Set(try unsealed.file.rowNames())
+                for page in root.pages {
+                    do {
+                        let entries = try unsealed.file.page(page, unsealed.seal).entries
+                        names.formUnion(entries.keys.map { RecordName(scope: page.scope, name: $0) })
+                    } catch let error as VaultError {
+                        damaged.insert(page.id)
+                        if faults.isEmpty { faults.append(error) }
+                    }
+                }
+                let readable = names.filter { name in
+                    root.place(of: name).map { !damaged.contains(root.pages[$0].id) } ?? true
+                }
+                return try faults
+                    + readable.sorted().compactMap { name in
+                        do {
+                            _ = try read(name, root, unsealed)
+                            return nil
+                        } catch let error as VaultError {
+                            return error
+                        }
+                    }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Cryptography
+import Foundation
+import TestSupport
+import Testing
+import Vault
+
+@Suite("Killed while a vault is rekeyed", .timeLimit(.minutes(8)))
+struct RekeyingTests {
+    static let states: Set<String> = ["vault-rekey-begun", "vault-rekey-moved", "vault-rekey-ended"]
+
+    @Test(
+        "a vault killed while it is rekeyed has all its records, and the next start finishes",
+        arguments: states.sorted())
+    func rekeyed(state: String) async throws {
+        let board = try TestBoard()
+        try await board.start()
+        try await board.stop()
+        let path = board.state.appending(path: "vault.db").path
+        let key = DevelopmentKeyFile(board.state.appending(path: "vault.key").path)
+        let name = RecordName(scope: "test", name: "record")
+        var vault = try await Vault.open(at: path, with: [key], creating: false)
+        try await vault.commit([.put(name, .state, SecretBytes(utf8: "content"))])
+        await vault.close()
+
+        board.environment = ["LATCHKEY_KILL_AT": state]
+        try await board.start()
+        let daemon = try #require(board.daemon)
+        #expect(try await board.latchkey("vault", "rekey").status != 0)
+        #expect(try await daemon.ended() == 128 + SIGKILL)
+        #expect(daemon.errors.text.contains("killed at \(state)\n"))
+
+        board.environment = [:]
+        // At the last state all is done.
+        let restarted = try board.launch()
+        if state != "vault-rekey-ended" { _ = try await restarted.errors.line(containing: "sealed with a new key") }
+        try await board.stop()
+        vault = try await Vault.open(at: path, with: [key], creating: false)
+        #expect(try await !vault.isRekeying())
+        #expect(try await vault.faults().isEmpty)
+        #expect(try await vault.record(name)?.content.exposedText() == "content")
+        await vault.close()
+        try await board.tearDown()
+    }
+}
