@@ -6,8 +6,8 @@ import Storage
 extension VaultFile {
     // MARK: The list of records
 
-    /// What the file says of its generation, which is not authenticated: another one than before shows that somebody
-    /// has written.
+    /// What the file says of its generation, which is not authenticated: another one than before shows that the file
+    /// was written to.
     func claimedGeneration() throws -> Int64? {
         try database.first("SELECT generation FROM vault", read: { $0.int64(0) })
     }

@@ -75,8 +75,8 @@ struct VaultCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rekey", abstract: "Seal all records with a new key.",
             discussion: """
-                The board goes on meanwhile. If it is stopped, the next start finishes. The slots and their keys stay \
-                as they are: they open a key above this one.
+                The board goes on meanwhile. If it is stopped, the next start finishes. The slots and their keys stay: \
+                they open a key above this one.
                 """)
         @OptionGroup var options: ClientOptions
 
