@@ -85,7 +85,7 @@ struct VaultCommand: AsyncParsableCommand {
         func text(of answer: JSON) -> String {
             let out = Terminal.standardOutput
             let left = (answer["damaged"]?.array ?? []).compactMap(\.string).map {
-                "\n" + out.yellow(out.shown("\($0) is damaged, and was left as it is"))
+                "\n" + out.yellow(out.shown("\($0) is damaged, and was left alone"))
             }
             return "sealed \(Amount.of(answer["moved"]?.integer ?? 0, "record")) with a new key" + left.joined()
         }
