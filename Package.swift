@@ -143,10 +143,11 @@ let package = Package(
             name: "CRuntime", path: "Sources/CRuntime",
             cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),
         .target(name: "CReadHook", path: "Sources/CReadHook"),
+        .target(name: "CKeyProvider", dependencies: ["COpenSSL"], path: "Sources/CKeyProvider"),
 
         room("Groundwork", ["CLinux"]),
         room("Settings", ["Groundwork", toml]),
-        room("Cryptography", ["Groundwork", "COpenSSL"]),
+        room("Cryptography", ["Groundwork", "COpenSSL", "CKeyProvider"]),
         room("Storage", ["Groundwork", "CLinux", "CSQLite"]),
         room("Vault", ["Groundwork", "Cryptography", "Storage"]),
         room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
@@ -239,7 +240,8 @@ let package = Package(
         // What tests share: programs as users start them, a board, clocks, authorities, a radio and a gateway that
         // obey.
         .target(
-            name: "TestSupport", dependencies: ["Groundwork", "Cryptography", "Bluetooth", "Proximity", "GatewayLab"],
+            name: "TestSupport",
+            dependencies: ["Groundwork", "Cryptography", "COpenSSL", "Bluetooth", "Proximity", "GatewayLab"],
             path: "Tests/Support", exclude: ["browser.py"], swiftSettings: strict),
         tests(of: "Groundwork", ["CLinux", "TestSupport"]),
         tests(of: "Cryptography", ["Groundwork", "COpenSSL", "TestSupport"]),

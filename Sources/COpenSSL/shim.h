@@ -108,6 +108,9 @@ static inline void latchkey_context_limit_chain(SSL_CTX *context, long bytes) {
 static inline void latchkey_context_share_store(SSL_CTX *context, X509_STORE *store) {
     SSL_CTX_set1_cert_store(context, store);
 }
+static inline int latchkey_context_limit_client_signatures(SSL_CTX *context, const char *list) {
+    return SSL_CTX_set1_client_sigalgs_list(context, list);
+}
 static inline int latchkey_context_clear_chain(SSL_CTX *context) { return SSL_CTX_clear_chain_certs(context); }
 static inline int latchkey_context_add_chain(SSL_CTX *context, X509 *certificate) {
     return SSL_CTX_add1_chain_cert(context, certificate);

@@ -20,6 +20,8 @@ public enum CryptographyError: Explained, Equatable {
     case algorithmRefused(String)
     /// The private key does not belong to the certificate.
     case keyDoesNotFitCertificate
+    /// The place that has a ``ForeignKey`` did not sign; the explanation is of its own error.
+    case foreignKey(Explanation)
 
     /// What is encrypted with a password has another one.
     case wrongPassword(Subject)
@@ -92,6 +94,10 @@ extension CryptographyError {
                 "cryptography.key-does-not-fit-certificate", .damaged,
                 "cannot use the client certificate: the private key is not the one it was issued for",
                 remedy: "register the board again, so that it gets a certificate for its key")
+        case .foreignKey(let cause):
+            Explanation(
+                "cryptography.foreign-key", cause.kind, "cannot sign: \(cause.message)", remedy: cause.remedy,
+                meaning: "what has a private key, such as a TPM or a token, did not sign with it", cause: cause.code)
         case .wrongPassword(let subject):
             Explanation(
                 "cryptography.wrong-password", .permission, "wrong password for the \(subject.rawValue)")
@@ -114,7 +120,8 @@ extension CryptographyError {
         .invalidParameter(operation: "OPERATION", reason: "REASON"),
         .unsuitableKey(reason: "REASON"), .notAuthentic, .signatureInvalid(.certificate),
         .algorithmRefused("ALGORITHM"),
-        .keyDoesNotFitCertificate, .wrongPassword(.keyFile), .noKey(.keyFile),
+        .keyDoesNotFitCertificate, .foreignKey(Explanation(of: CryptographyError.signatureInvalid(.privateKey))),
+        .wrongPassword(.keyFile), .noKey(.keyFile),
         .legacyEncryption(.keyFile, algorithm: "ALGORITHM"),
     ]
 }

@@ -79,9 +79,9 @@ private let arrows: [String: Set<String>] = {
 
 /// The only rooms that may name a library.
 private let owners: [String: Set<String>] = [
-    "TOMLKit": ["Settings"], "COpenSSL": ["Cryptography"], "CSQLite": ["Storage"], "CCurl": ["HTTPClient"],
-    "CMosquitto": ["Messaging"], "CGPIOD": ["Board"], "CBluetooth": ["Bluetooth"], "CSystemd": ["Bluetooth"],
-    "CMicroHTTPD": ["LocalAPI"], "CQREncode": ["Proximity", "GatewayLab"],
+    "TOMLKit": ["Settings"], "COpenSSL": ["Cryptography"], "CKeyProvider": ["Cryptography"], "CSQLite": ["Storage"],
+    "CCurl": ["HTTPClient"], "CMosquitto": ["Messaging"], "CGPIOD": ["Board"], "CBluetooth": ["Bluetooth"],
+    "CSystemd": ["Bluetooth"], "CMicroHTTPD": ["LocalAPI"], "CQREncode": ["Proximity", "GatewayLab"],
     "CGnuTLS": ["GatewayLab"],
 ]
 

@@ -127,9 +127,11 @@ struct KeyBytesTests {
         let file = FileManager.default.temporaryDirectory.appending(path: "latchkey-spi-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
         try source.write(to: file, atomically: true, encoding: .utf8)
-        let maps = ["CLinux", "COpenSSL"].flatMap {
-            ["-Xcc", "-fmodule-map-file=\(root.appending(path: "Sources/\($0)/module.modulemap").path)"]
-        }
+        let built = modules.deletingLastPathComponent().appending(path: "CKeyProvider.build/module.modulemap")
+        let maps = [
+            root.appending(path: "Sources/CLinux/module.modulemap"),
+            root.appending(path: "Sources/COpenSSL/module.modulemap"), built,
+        ].flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
         let text = try await Program.found.run(
             ["swiftc", "-typecheck", "-swift-version", "6", "-I", modules.path] + maps + [file.path]
         ).errors

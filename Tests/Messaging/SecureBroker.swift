@@ -27,6 +27,15 @@ struct SecureBroker {
                 ], speaksWebSocket: webSocket), bench: bench, host: host)
     }
 
+    /// - Parameter key: of the public half of `real`, which the certificate is for.
+    func credentials(key: PrivateKey, certifiedAs real: PrivateKey) throws -> BrokerCredentials {
+        let chain = try authority.identity("board", usage: .client, key: real).chain
+        let trust = ServerTrust(host: broker.address.host, anchors: [authority.certificate])
+        return BrokerCredentials(
+            clientID: "board", userName: nil, password: nil,
+            tls: try TLSContext(trust: trust, identity: TLSIdentity(key: key, chain: chain)))
+    }
+
     func credentials(
         _ trust: ServerTrust? = nil, from issuer: TestAuthority? = nil, clientID: String = "board"
     ) throws -> BrokerCredentials {

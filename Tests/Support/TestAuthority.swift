@@ -12,12 +12,14 @@ package struct TestAuthority {
         certificate = try template.issue(for: key.publicKey, by: nil, signedWith: key)
     }
 
-    /// - Parameter from: seconds from now, as `until`.
+    /// - Parameters:
+    ///   - from: seconds from now, as `until`.
+    ///   - key: its key; `nil` makes one on P-256.
     package func identity(
         _ name: String, dnsNames: [String] = [], ipAddresses: [String] = [], usage: CertificateTemplate.Usage = .server,
-        from: TimeInterval = -3600, until: TimeInterval = 3600
+        from: TimeInterval = -3600, until: TimeInterval = 3600, key: PrivateKey? = nil
     ) throws -> TLSIdentity {
-        let key = try PrivateKey(generating: .p256)
+        let key = try key ?? PrivateKey(generating: .p256)
         var template = Self.template(name, isCA: false, from: from, until: until)
         template.dnsNames = dnsNames
         template.ipAddresses = ipAddresses

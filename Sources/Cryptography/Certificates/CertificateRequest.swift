@@ -19,8 +19,8 @@ public struct CertificateRequest: Sendable {
         defer { X509_NAME_free(name) }
         try check(operation, X509_REQ_set_version(request, 0))
         try check(operation, X509_REQ_set_subject_name(request, name))
-        try check(operation, X509_REQ_set_pubkey(request, key.handle))
-        guard X509_REQ_sign(request, key.handle, EVP_sha256()) > 0 else { throw openSSLError(operation) }
+        try check(operation, X509_REQ_set_pubkey(request, key.publicKey.handle))
+        guard X509_REQ_sign(request, key.handle, EVP_sha256()) > 0 else { throw key.signingError(operation) }
         der = try encoded(operation) { i2d_X509_REQ(request, $0) }
         self.subject = subject
         publicKey = key.publicKey

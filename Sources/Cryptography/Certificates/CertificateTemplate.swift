@@ -53,7 +53,7 @@ public struct CertificateTemplate: Sendable {
                 operation, X509_set_issuer_name(certificate, issuer.map { X509_get_subject_name($0.handle) } ?? name))
             try check(operation, X509_set_pubkey(certificate, publicKey.handle))
             try addExtensions(to: certificate, issuer: issuer?.handle ?? certificate)
-            guard X509_sign(certificate, key.handle, EVP_sha256()) > 0 else { throw openSSLError(operation) }
+            guard X509_sign(certificate, key.handle, EVP_sha256()) > 0 else { throw key.signingError(operation) }
         } catch {
             X509_free(certificate)
             throw error

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// An OpenSSL private key, freed and wiped with the last reference.
 ///
-/// The handle is opaque on purpose: a provider's key in a TPM or a PKCS#11 token is also an `EVP_PKEY`, and signs and
+/// The handle is opaque on purpose: a ``ForeignKey``, such as one in a TPM, is also an `EVP_PKEY`, and signs and
 /// authenticates TLS like any other; only ``pkcs8()`` throws for it.
 ///
 /// Functions that read or return its bytes are `@_spi(KeyBytes)`. The vault, which seals them, imports that by name;
@@ -24,6 +24,8 @@ public final class PrivateKey: Sendable {
     /// under a lock and lets several threads use it at once while none changes it.
     nonisolated(unsafe) let handle: OpaquePointer
     public let publicKey: PublicKey
+    /// What signs for a key whose bytes are elsewhere; `nil` if they are here.
+    let foreign: ForeignSigner?
 
     /// Generates a key. RSA takes up to seconds on a small board, too long for the cooperative pool.
     /// - Throws: ``CryptographyError``
@@ -36,6 +38,7 @@ public final class PrivateKey: Sendable {
             handle = try check("generate an RSA key", latchkey_generate_rsa(bits))
         case .p256: handle = try check("generate an EC key", latchkey_generate_p256())
         }
+        foreign = nil
         do throws(CryptographyError) {
             publicKey = try PublicKey(of: handle)
         } catch {
@@ -87,6 +90,21 @@ public final class PrivateKey: Sendable {
             throw error
         }
         self.handle = handle
+        foreign = nil
+    }
+
+    /// Takes a key whose bytes are elsewhere. It does what any other does, where it is used only for signing.
+    ///
+    /// - Parameter publicKey: of the same key, as the place says that has it.
+    /// - Throws: ``CryptographyError``, also for a weak key or another kind.
+    public init(foreign key: some ForeignKey, publicKey: PublicKey) throws(CryptographyError) {
+        guard KeyKind(of: publicKey.handle) != nil else {
+            throw .unsuitableKey(reason: KeyKind.describe(publicKey.handle))
+        }
+        let signer = ForeignSigner(key, publicKey: publicKey)
+        handle = try signer.makeHandle()
+        foreign = signer
+        self.publicKey = publicKey
     }
 
     deinit { EVP_PKEY_free(handle) }

@@ -10,7 +10,9 @@ extension PrivateKey {
         var count = 0
         try check(operation, EVP_DigestSign(context, nil, &count, message, message.count))
         var signature = [UInt8](repeating: 0, count: count)
-        try check(operation, EVP_DigestSign(context, &signature, &count, message, message.count))
+        guard EVP_DigestSign(context, &signature, &count, message, message.count) == 1 else {
+            throw signingError(operation)
+        }
         return Array(signature.prefix(count))
     }
 }
@@ -30,6 +32,24 @@ extension PublicKey {
             try verifies(try RawECDSA.toDER(signature, numberBytes), of: message, digest, isPSS: false)
         case .ed25519: try verifies(signature, of: message, nil, isPSS: false)
         }
+    }
+
+    /// Verifies what a ``ForeignKey`` made, with exactly the salt that was asked for. Leaves OpenSSL's queue of errors as it
+    /// was.
+    func verifies(_ signature: [UInt8], of digest: UnsignedDigest) -> Bool {
+        ERR_set_mark()
+        defer { ERR_pop_to_mark() }
+        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { return false }
+        defer { EVP_PKEY_CTX_free(context) }
+        guard EVP_PKEY_verify_init(context) == 1,
+            EVP_PKEY_CTX_set_signature_md(context, EVP_get_digestbyname(digest.hash.rawValue)) == 1
+        else { return false }
+        if case .pss(let saltBytes) = digest.scheme {
+            guard EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1,
+                EVP_PKEY_CTX_set_rsa_pss_saltlen(context, Int32(saltBytes)) == 1
+            else { return false }
+        }
+        return EVP_PKEY_verify(context, signature, signature.count, digest.bytes, digest.bytes.count) == 1
     }
 
     /// - Parameter digest: `nil` for a kind of key that has its own.

@@ -24,7 +24,11 @@ public final class TLSContext: Sendable {
         throws(CryptographyError)
     {
         verifier = try ServerVerifier(trust)
-        self.identity = identity
+        if let identity {
+            self.identity = TLSIdentity(key: try identity.key.recordingAlone(), chain: identity.chain)
+        } else {
+            self.identity = nil
+        }
         self.applicationProtocol = applicationProtocol
         minimum = trust.security.minimumTLS
         context = try check("make a TLS context", SSL_CTX_new(TLS_client_method()))
@@ -42,6 +46,10 @@ public final class TLSContext: Sendable {
     /// several concurrent handshakes it is the last one to end, so create a context for each connection to get an exact
     /// result.
     public var lastRefusal: TLSRefusal? { verifier.refusal }
+
+    /// Why the client's key did not sign in the newest handshake, if it is a ``ForeignKey``; `nil` if it signed or was not
+    /// asked. Exact and of several concurrent handshakes as ``lastRefusal``.
+    public var lastSigningFailure: CryptographyError? { identity?.key.foreign?.failure }
 
     /// Sets up another library's `SSL_CTX` (`CURLOPT_SSL_CTX_FUNCTION`) like ``handle``. It keeps everything that it
     /// needs alive until it is freed.
@@ -80,6 +88,12 @@ public final class TLSContext: Sendable {
         guard leaf.publicKey == identity.key.publicKey else { throw .keyDoesNotFitCertificate }
         try check(operation, SSL_CTX_use_certificate(context, leaf.handle))
         try check(operation, SSL_CTX_use_PrivateKey(context, identity.key.handle))
+        if identity.key.foreign != nil {
+            // A server chooses among what the client says; no more is asked of a chip than every one does.
+            let isRSA = KeyKind(of: identity.key.handle) == .rsa
+            let list = isRSA ? "rsa_pss_rsae_sha256:RSA+SHA256" : "ECDSA+SHA256"
+            try check(operation, latchkey_context_limit_client_signatures(context, list))
+        }
         try check(operation, latchkey_context_clear_chain(context))
         for certificate in identity.chain.dropFirst() {
             try check(operation, latchkey_context_add_chain(context, certificate.handle))

@@ -1,6 +1,7 @@
 import CCurl
 import Cryptography
 import Glibc
+import Groundwork
 
 /// Turns libcurl's code and the state of the transfer into an error with a readable reason.
 struct Diagnosis {
@@ -18,6 +19,8 @@ struct Diagnosis {
     /// The `errno` of a failed connect, or 0.
     let systemError: Int32
     let refusal: TLSRefusal?
+    /// Why the client's key did not sign.
+    var signingFailure: CryptographyError?
     /// The server's alert when it ended TLS.
     let alert: TLSAlert?
 
@@ -43,7 +46,9 @@ struct Diagnosis {
         case CURLE_COULDNT_CONNECT, CURLE_PROXY: return unreachable(because: reason)
         case CURLE_OPERATION_TIMEDOUT: return timeout
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION:
-            guard let refusal else { return .handshakeFailed(host: target.host, reason: text) }
+            guard let refusal else {
+                return .handshakeFailed(host: target.host, reason: signingFailure?.message ?? text)
+            }
             return .tls(host: target.host, refusal: refusal)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: return .malformedResponse(url: target.location)
         case CURLE_BAD_CONTENT_ENCODING: return .bodyUndecodable(url: target.location)

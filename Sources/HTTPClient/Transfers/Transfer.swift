@@ -56,7 +56,8 @@ final class Transfer {
             status: status, text: easy.failureText(status), generalText: easy.curl.text(of: status),
             target: order.target,
             unixSocket: order.unixSocket, hasConnected: hasConnected, hasBegunTLS: tls != nil,
-            systemError: Int32(easy.number(CURLINFO_OS_ERRNO)), refusal: tls?.lastRefusal, alert: alert,
+            systemError: Int32(easy.number(CURLINFO_OS_ERRNO)), refusal: tls?.lastRefusal,
+            signingFailure: tls?.lastSigningFailure, alert: alert,
             proxyStatus: easy.number(CURLINFO_HTTP_CONNECTCODE),
             proxy: isDirect || !order.target.isProtected ? nil : ForwardProxy.forHTTPS(to: order.target.host))
     }

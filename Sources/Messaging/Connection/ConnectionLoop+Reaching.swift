@@ -1,5 +1,6 @@
 import Cryptography
 import Glibc
+import Groundwork
 
 /// The way to the broker, and why it ended.
 extension ConnectionLoop {
@@ -51,6 +52,9 @@ extension ConnectionLoop {
         }
         if !isOpen {
             if let refusal = order.credentials.tls?.lastRefusal { return .tlsRefused(order.address, refusal) }
+            if let failure = order.credentials.tls?.lastSigningFailure {
+                return .tlsFailed(order.address, reason: failure.message)
+            }
             let tlsReason = client.takeReport().tlsReason
             // OpenSSL reports "unexpected eof" for an end without a close notice.
             if let tlsReason, !tlsReason.hasPrefix("unexpected eof") {

@@ -154,7 +154,10 @@ extension ConnectionLoop {
     /// What the end of a connection means on which nothing but TLS and HTTP was spoken.
     private func broken(_ end: Wire.End) -> Stop {
         if let refusal = order.credentials.tls?.lastRefusal { return .failed(.tlsRefused(order.address, refusal)) }
-        if end.isOfTLS { return .failed(.tlsFailed(order.address, reason: end.reason)) }
+        if end.isOfTLS {
+            let failure = order.credentials.tls?.lastSigningFailure
+            return .failed(.tlsFailed(order.address, reason: failure?.message ?? end.reason))
+        }
         return .failed(.connectionLost(order.address, reason: "the broker closed it before it answered"))
     }
 
