@@ -148,5 +148,5 @@ extension Vault {
         return key == nil
     }
 
-    fileprivate func maskedDataKey() throws -> MaskedSecret { MaskedSecret(try access().seal.dataKey) }
+    fileprivate func maskedDataKey() throws -> MaskedSecret { MaskedSecret(try dataKey()) }
 }

@@ -128,8 +128,7 @@ struct RecordTests {
         for suffix in ["", "-wal"] { #expect(try desk.bytes(suffix).range(of: Data(secret.utf8)) == nil) }
         await vault.close()
         #expect(try desk.bytes().range(of: Data(secret.utf8)) == nil)
-        let database = try VaultFile(at: desk.path)
-        let dataKey = try database.unseal(with: [desk.key]).seal.dataKey.exposed()
+        let dataKey = try await desk.open(with: desk.key).dataKey().exposed()
         #expect(try desk.bytes().range(of: Data(dataKey)) == nil)
         #expect(dataKey.count == 32)
     }

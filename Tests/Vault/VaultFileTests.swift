@@ -101,7 +101,9 @@ struct VaultFileTests {
     func powerCut() async throws {
         try await desk.fill((token, "old"))
         let file = try VaultFile(at: desk.path)
-        let seal = try file.unseal(with: [desk.key]).seal
+        let unlocked = try await desk.open(with: desk.key)
+        let seal = Seal(vaultID: try file.vaultID(), dataKey: try await unlocked.dataKey())
+        await unlocked.close()
         try file.database.execute("PRAGMA cache_size = 1")
         let cut = try Desk()
         try file.database.transaction {

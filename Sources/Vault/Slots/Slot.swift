@@ -28,20 +28,20 @@ public struct Slot: Sendable, Equatable {
 ///
 /// A passphrase or a TPM 2.0 can conform: `parameters` contain what the kind needs to get its key again (a salt and a
 /// cost, or an object sealed by the TPM). They are not secret, are at most 4096 bytes, and come from a file that may be
-/// hostile, so ``wrappingKey(from:)`` limits the work that it does for them. Both functions run on the storage thread
-/// and may block.
+/// hostile, so ``wrappingKey(from:)`` limits the work that it does for them. The vault has both functions run on
+/// ``NamedThread/keys``, outside of any transaction: they may block.
 public protocol SlotKey: Sendable {
     var kind: Slot.Kind { get }
 
     /// Makes a 32-byte key for a new slot, and the parameters from which ``wrappingKey(from:)`` gets it again.
-    func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8])
+    func makeWrappingKey() async throws(VaultError) -> (key: SecretBytes, parameters: [UInt8])
 
     /// - Throws: ``VaultError``; ``VaultError/slotParametersRefused(kind:)`` for parameters outside the bounds.
-    func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes
+    func wrappingKey(from parameters: [UInt8]) async throws(VaultError) -> SecretBytes
 }
 
 /// A slot as stored in the file.
-struct StoredSlot {
+struct StoredSlot: Equatable {
     static let limit = 16
     static let parametersLimit = 4096
 

@@ -17,7 +17,8 @@ import Storage
 /// does not detect a rollback of the whole file while the agent is stopped: no program can without a counter in
 /// hardware (a TPM's).
 ///
-/// Runs on ``NamedThread/storage``, including disk syncs and key derivations, never on the cooperative pool.
+/// Runs on ``NamedThread/storage``, including disk syncs, never on the cooperative pool. Keys of slots are derived on
+/// ``NamedThread/keys`` meanwhile: other calls go on.
 public actor Vault {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
@@ -30,11 +31,15 @@ public actor Vault {
         let openedBy: Slot
     }
     /// `nil` before the vault is opened and after it is closed.
-    private(set) var file: VaultFile?
+    private var file: VaultFile?
     /// `nil` while the vault is locked or closed. It has the only reference to the data key, which is wiped with it.
-    private(set) var unsealed: Unsealed?
+    private var unsealed: Unsealed?
     /// The newest generation that this process has seen, even if the vault was locked since.
     private var generation: Int64 = 0
+    /// Held by calls that wait for the key of a slot: one after the other, in the order of their calls.
+    let keyTurn = AsyncMutex()
+    /// How often ``lock()`` and ``close()`` were called.
+    private var endings = 0
 
     /// Sends every change of ``state``; the subscriptions end when the vault is closed.
     public nonisolated let states = Broadcast<State>()
@@ -59,22 +64,36 @@ public actor Vault {
     /// Opens it with the first key that fits, as ``open(at:with:creating:)`` does.
     ///
     /// - Throws: ``VaultError``; the file is as it was before, and the vault is not open.
-    public func unseal(with keys: [any SlotKey], creating: Bool) throws(VaultError) {
-        guard file == nil else { return try unlock(with: keys) }
-        file = try explained {
+    public func unseal(with keys: [any SlotKey], creating: Bool) async throws(VaultError) {
+        await keyTurn.lock()
+        defer { keyTurn.unlock() }
+        if let file { return try await unlock(file, with: keys) }
+        let file = try await existingFile(creatingWith: creating ? keys : nil)
+        do throws(VaultError) {
+            try await unlock(file, with: keys)
+        } catch {
+            file.database.close()
+            throw error
+        }
+    }
+
+    /// - Parameter keys: for a new file where there is none; `nil` to create none.
+    private func existingFile(creatingWith keys: [any SlotKey]?) async throws(VaultError) -> VaultFile {
+        let found = try explained { () throws -> VaultFile? in
             do {
                 return try VaultFile(at: path)
-            } catch StorageError.missing where creating {
-                try VaultFile.create(at: path, with: keys)
-                return try VaultFile(at: path)
+            } catch StorageError.missing where keys != nil {
+                return nil
             }
         }
-        do throws(VaultError) {
-            try unlock(with: keys)
-        } catch {
-            file?.database.close()
-            file = nil
-            throw error
+        if let found { return found }
+        let ending = endings
+        var made: [NewSlotKey] = []
+        for key in keys ?? [] { made.append(try await key.made()) }
+        try checkNotEnded(since: ending)
+        return try explained {
+            try VaultFile.create(at: path, with: made)
+            return try VaultFile(at: path)
         }
     }
 
@@ -102,9 +121,10 @@ public actor Vault {
         return unsealed == nil ? .locked : .unlocked
     }
 
-    /// Wipes the data key from memory. A commit either completes before this begins or is refused after it. Does not
-    /// affect data that callers have already read.
+    /// Wipes the data key from memory. A commit either completes before this begins or is refused after it, and a call
+    /// that waits for the key of a slot meanwhile is refused. Does not affect data that callers have already read.
     public func lock() {
+        endings += 1
         guard state == .unlocked else { return }
         unsealed = nil
         states.send(.locked)
@@ -114,21 +134,43 @@ public actor Vault {
     ///
     /// - Parameter keys: tried in order.
     /// - Throws: ``VaultError``; the vault is as it was before. ``VaultError/manifestRolledBack(path:)`` when the file
-    ///   was meanwhile replaced by an earlier state.
-    public func unlock(with keys: [any SlotKey]) throws(VaultError) {
-        let file = try openFile()
+    ///   was meanwhile replaced by an earlier state. ``VaultError/locked(path:)`` when it was locked meanwhile.
+    public func unlock(with keys: [any SlotKey]) async throws(VaultError) {
+        await keyTurn.lock()
+        defer { keyTurn.unlock() }
+        try await unlock(try openFile(), with: keys)
+    }
+
+    private func unlock(_ opening: VaultFile, with keys: [any SlotKey]) async throws(VaultError) {
+        let ending = endings
+        let (seal, slot) = try await opened(opening, with: keys)
+        try checkNotEnded(since: ending)
         let before = state
-        try explained {
-            let (seal, slot) = try file.unseal(with: keys)
-            let opened = Unsealed(file: file, seal: seal, openedBy: slot)
-            generation = try manifest(opened).generation
-            unsealed = opened
-        }
+        let opened = Unsealed(file: opening, seal: seal, openedBy: slot)
+        generation = try explained { try manifest(opened).generation }
+        (file, unsealed) = (opening, opened)
         if before != state { states.send(state) }
+    }
+
+    /// Derives the key of a slot that is about to be written, while other calls go on.
+    ///
+    /// - Throws: ``VaultError``; ``VaultError/locked(path:)`` or ``VaultError/closed(path:)`` when it was locked or
+    ///   closed meanwhile, even if it is unlocked again.
+    func made(_ key: any SlotKey) async throws(VaultError) -> NewSlotKey {
+        let ending = endings
+        let made = try await key.made()
+        try checkNotEnded(since: ending)
+        return made
+    }
+
+    private func checkNotEnded(since ending: Int) throws(VaultError) {
+        guard endings != ending else { return }
+        throw file == nil ? .closed(path: path) : .locked(path: path)
     }
 
     /// Closes the file and wipes the data key. Later calls throw ``VaultError/closed(path:)``.
     public func close() {
+        endings += 1
         guard let file else { return }
         file.database.close()
         self.file = nil
@@ -151,7 +193,7 @@ public actor Vault {
     }
 
     /// The manifest, checked not to be older than the newest that this process has seen.
-    private func manifest(_ unsealed: Unsealed) throws -> Manifest {
+    func manifest(_ unsealed: Unsealed) throws -> Manifest {
         let manifest = try unsealed.file.manifest(unsealed.seal)
         guard manifest.generation >= generation else { throw VaultError.manifestRolledBack(path: path) }
         return manifest
@@ -176,7 +218,7 @@ public actor Vault {
         }
     }
 
-    private func read(_ name: RecordName, _ manifest: Manifest, _ unsealed: Unsealed) throws -> Record? {
+    func read(_ name: RecordName, _ manifest: Manifest, _ unsealed: Unsealed) throws -> Record? {
         let row = try unsealed.file.row(name)
         guard let entry = manifest.entries[name] else {
             guard row == nil else { throw VaultError.recordRolledBack(name: name) }
@@ -247,28 +289,6 @@ public actor Vault {
         case .remove(let name):
             try unsealed.file.remove(name)
             manifest.entries[name] = nil
-        }
-    }
-
-    /// Checks everything: each listed record, and each row that is not listed.
-    ///
-    /// - Returns: the faults of single records, sorted by name; empty if there are none.
-    /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
-    public func faults() throws(VaultError) -> [VaultError] {
-        let unsealed = try access()
-        return try explained {
-            try unsealed.file.database.snapshot {
-                let manifest = try manifest(unsealed)
-                let names = Set(manifest.entries.keys).union(try unsealed.file.rowNames())
-                return try names.sorted().compactMap { name in
-                    do {
-                        _ = try read(name, manifest, unsealed)
-                        return nil
-                    } catch let error as VaultError {
-                        return error
-                    }
-                }
-            }
         }
     }
 }
