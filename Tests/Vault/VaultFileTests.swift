@@ -54,7 +54,7 @@ struct VaultFileTests {
         #expect(error.code == "vault.file-damaged")
         #expect(error.message.contains(desk.path))
         #expect(try desk.bytes() == cut)
-        let setAside = try Vault.setAside(at: desk.path)
+        let setAside = try Vault.setAside(at: desk.path, after: error, with: [desk.key])
         #expect(try Data(contentsOf: URL(fileURLWithPath: setAside)) == cut)
         #expect(try await desk.open().scopes() == [])
     }

@@ -15,6 +15,9 @@ public struct Slot: Sendable, Equatable {
         public var description: String { rawValue }
         /// Whether its key is stored unencrypted beside the vault: for development, never for a board in the field.
         public var isDevelopment: Bool { self == .developmentFile }
+        /// Whether a slot of this kind protects nothing beyond its vault, so that a damaged one can be replaced. A kind
+        /// that this program does not know may be a key in hardware, or one that counts tries.
+        public var isReplaceable: Bool { [.systemdCredential, .passphrase, .developmentFile].contains(self) }
     }
 
     public let id: Int64

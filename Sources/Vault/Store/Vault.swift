@@ -97,13 +97,6 @@ public actor Vault {
         }
     }
 
-    /// Moves a damaged vault, which must not be open, to `NAME.damaged-DATE`, so that a new one can be created.
-    ///
-    /// - Returns: its new path.
-    public static func setAside(at path: String) throws(VaultError) -> String {
-        try explained { try Database.setAside(path) }
-    }
-
     // MARK: States
 
     /// The state of the vault, which determines the available functions.

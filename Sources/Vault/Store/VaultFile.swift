@@ -78,6 +78,10 @@ struct VaultFile {
             })
     }
 
+    func slotKinds() throws -> Set<Slot.Kind> {
+        Set(try database.rows("SELECT DISTINCT kind FROM slot", read: { Slot.Kind(rawValue: $0.text(0)) }))
+    }
+
     /// - Parameter id: of the slot to replace; `nil` for a new one.
     /// - Returns: the slot as now stored in the file.
     func insertSlot(for key: NewSlotKey, of seal: Seal, replacing id: Int64? = nil) throws -> Slot {
