@@ -246,7 +246,8 @@ let package = Package(
         tests(of: "Groundwork", ["CLinux", "TestSupport"]),
         tests(of: "Cryptography", ["Groundwork", "COpenSSL", "TestSupport"]),
         tests(of: "Storage", ["Groundwork"]),
-        tests(of: "Vault", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Formats"]),
+        tests(
+            of: "Vault", ["Groundwork", "Cryptography", "Storage", "Messaging", "TestSupport"], exclude: ["Formats"]),
         tests(of: "HTTPClient", ["Groundwork", "Cryptography", "TestSupport"], exclude: ["server.py"]),
         tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"], exclude: ["id-tokens.json"]),
         tests(

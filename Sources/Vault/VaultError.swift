@@ -18,7 +18,7 @@ public enum VaultError: Explained, Equatable {
     /// The vault's list of records is older than one that this process has seen.
     case manifestRolledBack(path: String)
     case closed(path: String)
-    /// The data key is not in memory.
+    /// The root key is not in memory.
     case locked(path: String)
     /// The vault was used on the board with the serial number `known`, and this one has another.
     case otherBoard(path: String, known: String, found: String)

@@ -96,6 +96,22 @@ struct InstallationDoctorTests {
         InstallationRow(CredentialCheck(), nil, "no settings") { $0.settings = nil },
         InstallationRow(CredentialCheck(), nil, "no service") { $0.unit?.isInstalled = false },
 
+        InstallationRow(CredentialBindingCheck(), nil, "a file that this user may not read") {
+            $0.credentialFile = "/c"
+        },
+        InstallationRow(CredentialBindingCheck(), "pass", "/c opens whatever firmware") {
+            ($0.credentialFile, $0.credentialHeader) = ("/c", CredentialHeader(registers: []))
+        },
+        InstallationRow(
+            CredentialBindingCheck(), "warn", "encrypt --tpm2-pcrs= --name=latchkey-vault /run/new.key /c;"
+        ) {
+            ($0.credentialFile, $0.credentialHeader) = ("/c", CredentialHeader(registers: [7]))
+        },
+        InstallationRow(CredentialBindingCheck(), nil, "another key") {
+            ($0.credentialFile, $0.credentialHeader) = ("/c", CredentialHeader(registers: [7]))
+            $0.settings?.vault.slot = .passphrase
+        },
+
         InstallationRow(StateDirectoryCheck(), "pass", "no agent uses") { _ in },
         InstallationRow(StateDirectoryCheck(), "pass", "is made when the agent starts") {
             $0.stateDirectory = .missing

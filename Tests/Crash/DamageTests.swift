@@ -133,6 +133,25 @@ struct DamageTests {
         }
     }
 
+    @Test("a damaged vault with a slot of an unknown kind stays, and the agent ends with the reason")
+    func vaultOfUnknownKind() async throws {
+        let board = try TestBoard()
+        try await board.start()
+        try await board.stop()
+        let path = board.state.appending(path: "vault.db").path
+        let vault = try Database(path: path, migrations: [Migration(version: 2, sql: "")])
+        try vault.execute("INSERT INTO slot SELECT 2, 'of-tomorrow', created, parameters, wrapped, digest FROM slot")
+        try vault.execute("UPDATE vault SET root = zeroblob(60)")
+        vault.close()
+        try board.launch()
+        let daemon = try #require(board.daemon)
+        #expect(try await daemon.ended() == 78)
+        #expect(daemon.errors.text.contains("the list of records in vault \(path) is damaged"))
+        let files = try FileManager.default.contentsOfDirectory(atPath: board.state.path)
+        #expect(files.contains("vault.db") && !files.contains { $0.contains(".damaged-") })
+        try await board.tearDown()
+    }
+
     @Test("damage found only when a large outbox is read has it set aside then")
     func largeOutbox() async throws {
         try await withWaitingMessages(count: 300, bytes: 60_000) { lab, board, outbox in

@@ -1,5 +1,7 @@
 import CLinux
+import Glibc
 import Groundwork
+import TestSupport
 import Testing
 
 @Suite("Named thread", .timeLimit(.minutes(5)))
@@ -57,6 +59,43 @@ struct NamedThreadTests {
             return [before, threadName()]
         }
         #expect(names == ["named-test", "named-test"])
+    }
+
+    private actor Visitor {
+        let thread: NamedThread
+        init(_ thread: NamedThread) { self.thread = thread }
+        nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+        /// - Parameter end: opens when the thread ends.
+        func name(noticing end: Gate? = nil) -> String {
+            if let end { open(end) }
+            return threadName()
+        }
+
+        private func open(_ gate: Gate) {
+            var key = pthread_key_t()
+            pthread_key_create(&key) { Unmanaged<Gate>.fromOpaque($0!).takeRetainedValue().open() }
+            pthread_setspecific(key, Unmanaged.passRetained(gate).toOpaque())
+        }
+    }
+
+    @Test("a named thread that is to end when it is idle does, and starts again with the next job")
+    func ending() async throws {
+        let thread = NamedThread("ending-test", endsAfter: .milliseconds(1))
+        let visitor = Visitor(thread)
+        for _ in 1...3 {
+            let end = Gate()
+            #expect(await visitor.name(noticing: end) == "ending-test")
+            await end.pass()
+        }
+        // It does not end under somebody who sleeps on it.
+        try await thread.sleep(for: .milliseconds(20))
+    }
+
+    @Test("a named thread loses no job to its own end")
+    func endingAtOnce() async {
+        let visitor = Visitor(NamedThread("ending-test", endsAfter: .zero))
+        for _ in 1...1000 { #expect(await visitor.name() == "ending-test") }
     }
 }
 

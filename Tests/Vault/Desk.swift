@@ -87,5 +87,6 @@ let lightCost = ScryptCost(n: 1 << 10, r: 8, p: 1)
 
 extension Vault {
     func text(_ name: RecordName) throws -> String? { try record(name)?.content.exposedText() }
+    func rootKey() throws -> SecretBytes { try access().seal.rootKey }
     func put(_ name: RecordName, _ text: String) throws { try commit([.put(name, .token, SecretBytes(utf8: text))]) }
 }

@@ -87,10 +87,10 @@ struct LockTests {
     func rolledBack() async throws {
         let vault = try await desk.open()
         try await vault.put(token, "a")
-        let earlier = try desk.column("SELECT manifest FROM vault")
+        let earlier = try desk.list()
         try await vault.put(token, "b")
         await vault.lock()
-        try desk.tamper("UPDATE vault SET manifest = ?1", .blob(earlier))
+        try desk.put(back: earlier)
         await #expect(throws: VaultError.manifestRolledBack(path: desk.path)) {
             try await vault.unlock(with: [desk.key])
         }
@@ -126,11 +126,11 @@ struct LockTests {
         #expect(try await vault.faults() == [])
     }
 
-    @Test("a locked vault has no data key in memory")
+    @Test("a locked vault has no root key in memory")
     func wiped() async throws {
         let vault = try await desk.open()
         try await vault.put(token, "a")
-        let key = try await vault.maskedDataKey()
+        let key = try await vault.maskedRootKey()
         #expect(try key.isInMemory(), "the search finds the key of a vault that is unlocked")
         #expect(try await vault.isWipedByLocking())
         #expect(try !key.isInMemory())
@@ -140,13 +140,13 @@ struct LockTests {
 }
 
 extension Vault {
-    /// Whether locking leaves nobody who refers to the data key: it is wiped with the last reference.
+    /// Whether locking leaves nobody who refers to the root key: it is wiped with the last reference.
     fileprivate func isWipedByLocking() throws -> Bool {
-        weak let key = try access().seal.dataKey
+        weak let key = try access().seal.rootKey
         guard key != nil else { return false }
         lock()
         return key == nil
     }
 
-    fileprivate func maskedDataKey() throws -> MaskedSecret { MaskedSecret(try access().seal.dataKey) }
+    fileprivate func maskedRootKey() throws -> MaskedSecret { MaskedSecret(try rootKey()) }
 }

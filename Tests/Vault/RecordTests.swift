@@ -128,8 +128,7 @@ struct RecordTests {
         for suffix in ["", "-wal"] { #expect(try desk.bytes(suffix).range(of: Data(secret.utf8)) == nil) }
         await vault.close()
         #expect(try desk.bytes().range(of: Data(secret.utf8)) == nil)
-        let database = try VaultFile(at: desk.path)
-        let rootKey = try database.unseal(with: [desk.key]).seal.rootKey.exposed()
+        let rootKey = try await desk.open(with: desk.key).rootKey().exposed()
         #expect(try desk.bytes().range(of: Data(rootKey)) == nil)
         #expect(rootKey.count == 32)
     }

@@ -15,7 +15,7 @@ struct RekeyingTests {
     private func keys(of vault: Vault) async throws -> [Int64: Int] {
         let file = try VaultFile(at: desk.path)
         defer { file.database.close() }
-        let seal = try file.unseal(with: [desk.key]).seal
+        let seal = Seal(vaultID: try file.vaultID(), rootKey: try await vault.rootKey())
         let entries = try file.root(seal).pages.flatMap { try file.page($0, seal).entries.values }
         return entries.reduce(into: [:]) { $0[$1.key, default: 0] += 1 }
     }

@@ -123,13 +123,13 @@ struct SlotKeyTests {
         let kind = Slot.Kind.passphrase
         let secret: SecretBytes
 
-        func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
+        func makeWrappingKey() async throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
             let parameters = Passphrase.Parameters(cost: lightCost, salt: [UInt8](repeating: 7, count: 16)).encoded()
-            return (try wrappingKey(from: parameters), parameters)
+            return (try await wrappingKey(from: parameters), parameters)
         }
 
-        func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes {
-            try Passphrase(secret, cost: lightCost).wrappingKey(from: parameters)
+        func wrappingKey(from parameters: [UInt8]) async throws(VaultError) -> SecretBytes {
+            try await Passphrase(secret, cost: lightCost).wrappingKey(from: parameters)
         }
     }
 
@@ -199,10 +199,12 @@ struct SlotKeyTests {
         }
     }
 
-    @Test("keys are derived on the storage thread, never on the cooperative pool")
+    @Test("keys are derived on their own thread, never on the storage thread or the cooperative pool")
     func thread() async throws {
         let probe = ThreadProbe()
-        await (try desk.open(with: probe, creating: true)).close()
-        #expect(probe.names.withLock { $0 } == ["storage"])
+        let vault = try await desk.open(with: probe, creating: true)
+        try await vault.rewrap(slot: try await vault.add(probe).id, with: probe)
+        await vault.close()
+        #expect(probe.names.withLock { $0 } == ["keys"])
     }
 }

@@ -54,7 +54,7 @@ struct VaultFileTests {
         #expect(error.code == "vault.file-damaged")
         #expect(error.message.contains(desk.path))
         #expect(try desk.bytes() == cut)
-        let setAside = try Vault.setAside(at: desk.path)
+        let setAside = try Vault.setAside(at: desk.path, after: error, with: [desk.key])
         #expect(try Data(contentsOf: URL(fileURLWithPath: setAside)) == cut)
         #expect(try await desk.open().scopes() == [])
     }
@@ -101,7 +101,9 @@ struct VaultFileTests {
     func powerCut() async throws {
         try await desk.fill((token, "old"))
         let file = try VaultFile(at: desk.path)
-        let seal = try file.unseal(with: [desk.key]).seal
+        let unlocked = try await desk.open(with: desk.key)
+        let seal = Seal(vaultID: try file.vaultID(), rootKey: try await unlocked.rootKey())
+        await unlocked.close()
         try file.database.execute("PRAGMA cache_size = 1")
         let cut = try Desk()
         try file.database.transaction {

@@ -17,14 +17,29 @@ extension Installation {
         libraryFaults = Self.libraryFaults()
         gatherSettings(named: settingsPath, features)
         guard let settings else { return }
-        credentialFile = unit?.credentials[settings.vault.credential]
-        credential = credentialFile.map(Self.entry) ?? .missing
+        gatherCredential(settings)
         stateDirectory = Self.entry(settings.stateDirectory)
         if stateDirectory == .missing { isOnReadOnlyDisk = Self.isReadOnly(above: settings.stateDirectory) }
         lock = Self.holder(of: "\(settings.stateDirectory)/\(StateDirectory.lockName)")
         gatherState(settings)
         board = Result { () throws(BoardError) in try settings.board.read().definition.title }
         hosts = Self.hosts(of: settings, readBy: features)
+    }
+
+    /// Examines only what an agent that answers cannot see itself: its credential belongs to root.
+    package init(gatheringCredentialOf settingsPath: String?, _ features: [any Feature.Type]) {
+        self.init(socketPath: "")
+        unit = Self.unit()
+        guard unit != nil else { return }
+        gatherSettings(named: settingsPath, features)
+        if let settings { gatherCredential(settings) }
+    }
+
+    private mutating func gatherCredential(_ settings: AgentConfiguration) {
+        credentialFile = unit?.credentials[settings.vault.credential]
+        credential = credentialFile.map(Self.entry) ?? .missing
+        let content = credentialFile.flatMap { try? BoundedFile.read($0, limit: CredentialHeader.limit) }
+        credentialHeader = content.flatMap(CredentialHeader.init)
     }
 
     private mutating func gatherSettings(named path: String?, _ features: [any Feature.Type]) {

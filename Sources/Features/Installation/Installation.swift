@@ -77,6 +77,8 @@ package struct Installation: Sendable {
     /// none.
     package var credentialFile: String?
     package var credential = Entry.missing
+    /// What the file says of itself, if this user may read it: only root may.
+    package var credentialHeader: CredentialHeader?
     package var stateDirectory = Entry.missing
     /// Whether the nearest directory above a missing state directory is on a file system that is mounted read-only.
     package var isOnReadOnlyDisk = false

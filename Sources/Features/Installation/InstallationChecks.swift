@@ -13,7 +13,8 @@ package protocol InstallationCheck: Sendable {
 /// The doctor when no daemon answers: it examines what a daemon would start with.
 package enum InstallationDoctor {
     package static let checks: [any InstallationCheck] = [
-        DaemonCheck(), LibrariesCheck(), SettingsCheck(), CredentialCheck(), StateDirectoryCheck(),
+        DaemonCheck(), LibrariesCheck(), SettingsCheck(), CredentialCheck(), CredentialBindingCheck(),
+        StateDirectoryCheck(),
         SharedCheck(of: StorageCheck()), SharedCheck(of: ClockCheck()), StoreCheck(), BoardDefinitionCheck(),
         HostsCheck(),
     ]
@@ -38,6 +39,27 @@ package enum InstallationDoctor {
             examine(Installation(gathering: socketPath, .mute(reason), settingsPath: settingsPath, of: features))
         default: nil
         }
+    }
+
+    /// Adds what an agent that answers cannot see itself, and this user, if it is root, can.
+    ///
+    /// - Parameters:
+    ///   - report: the daemon's.
+    ///   - settingsPath: the settings that the daemon reads; `nil`: the file at its usual place.
+    ///   - features: of the program, which read them.
+    package static func completed(
+        _ report: JSON, settingsPath: String?, of features: [any Feature.Type]
+    ) -> JSON {
+        completed(report, by: Installation(gatheringCredentialOf: settingsPath, features))
+    }
+
+    package static func completed(_ report: JSON, by installation: Installation) -> JSON {
+        guard var members = report.object, let checks = report["checks"]?.array,
+            let verdict = CredentialBindingCheck().run(installation)
+        else { return report }
+        members["checks"] = .array(checks + [verdict.json(named: CredentialBindingCheck.name)])
+        if report["worst"] == "pass" { members["worst"] = .string(verdict.word) }
+        return .object(members)
     }
 
     package static func examine(_ installation: Installation, by checks: [any InstallationCheck] = checks) -> JSON {

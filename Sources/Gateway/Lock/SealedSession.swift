@@ -38,9 +38,9 @@ struct SealedSession: Sendable, Equatable {
     }
 }
 
-/// Seals and opens sessions on ``NamedThread/storage``: deriving a key takes up to a second.
+/// Seals and opens sessions on ``NamedThread/keys``: deriving a key takes up to a second.
 actor SessionSealer {
-    nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.keys.asUnownedSerialExecutor() }
 
     func seal(_ content: SecretBytes, with passcode: Passcode, label: String) throws -> SealedSession {
         try SealedSession(sealing: content, with: passcode, label: label)

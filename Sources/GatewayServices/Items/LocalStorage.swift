@@ -8,7 +8,7 @@ public import Vault
 /// Each item is a record of the vault, so saving one is atomic and on disk when it returns. With a password, the value
 /// is encrypted once more: who can open the vault cannot read it without.
 ///
-/// Runs on ``NamedThread/storage``: deriving a key from a password takes long.
+/// Runs on ``NamedThread/storage``; keys are derived from passwords on ``NamedThread/keys``.
 public actor LocalStorage {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
@@ -19,6 +19,7 @@ public actor LocalStorage {
     private let vault: Vault
     private let scope: String
     private let now: @Sendable () -> Date
+    private let passwords = ItemPasswords()
 
     /// - Parameter scope: of the account's records in the vault.
     public init(vault: Vault, scope: String, now: @escaping @Sendable () -> Date) {
@@ -66,7 +67,7 @@ public actor LocalStorage {
         var record: [String: JSON] = ["type": .string(type), "modified": .string(date)]
         if let password {
             guard password.count > 0 else { throw ItemError.passwordMissing }
-            let (salt, sealed) = try Self.seal(value, as: name, with: password)
+            let (salt, sealed) = try await passwords.seal(value, as: name, with: password)
             record["salt"] = .string(Base64.encode(salt))
             record["sealed"] = .string(Base64.encode(sealed))
         } else {
@@ -95,7 +96,7 @@ public actor LocalStorage {
             let sealed = record["sealed"]?.string.flatMap({ Base64.decode($0) })
         else { throw ItemError.damaged(key: key) }
         guard let password else { throw ItemError.passwordRequired(key: key) }
-        guard let value = try Self.open(sealed, as: name, salt: salt, with: password) else {
+        guard let value = try await passwords.open(sealed, as: name, salt: salt, with: password) else {
             throw ItemError.passwordWrong(key: key)
         }
         return StoredItem(key: key, type: type, modified: modified, value: value)
@@ -176,38 +177,5 @@ public actor LocalStorage {
             if case .closed = error { step = .open }
             throw ItemError.vaultFailed(step, code: error.code, reason: error.message)
         }
-    }
-
-    // MARK: Passwords
-
-    /// 16 MiB of memory during one derivation. The items lie sealed in the vault already.
-    static let cost = ScryptCost(n: 1 << 14, r: 8, p: 1)
-    private static let saltBytes = 16
-
-    private static func seal(
-        _ value: [UInt8], as name: RecordName, with password: SecretBytes
-    ) throws -> (salt: [UInt8], sealed: [UInt8]) {
-        let salt = try Random.bytes(saltBytes)
-        let key = try KeyDerivation.scrypt(passphrase: password, salt: salt, cost: cost, count: AESGCM.keyBytes)
-        return (salt, try AESGCM.seal(SecretBytes(value), key: key, authenticating: label(of: name)))
-    }
-
-    /// - Returns: `nil` if the password is not the one it was sealed with.
-    private static func open(
-        _ sealed: [UInt8], as name: RecordName, salt: [UInt8], with password: SecretBytes
-    ) throws -> [UInt8]? {
-        guard password.count > 0 else { throw ItemError.passwordMissing }
-        let key = try KeyDerivation.scrypt(passphrase: password, salt: salt, cost: cost, count: AESGCM.keyBytes)
-        // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
-        do throws(any Error) {
-            return try AESGCM.open(sealed, key: key, authenticating: label(of: name)).exposed()
-        } catch CryptographyError.notAuthentic {
-            return nil
-        }
-    }
-
-    /// Binds a value to its place: no name contains a line feed.
-    private static func label(of name: RecordName) -> [UInt8] {
-        Array("latchkey item 1\n\(name.scope)\n\(name.name)".utf8)
     }
 }

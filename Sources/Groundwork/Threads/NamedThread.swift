@@ -12,6 +12,9 @@ import Synchronization
 public final class NamedThread: SerialExecutor, Sendable {
     /// The thread that all databases of the process share: one disk, one queue.
     public static let storage = NamedThread("storage")
+    /// The thread on which keys are derived and generated, which takes seconds on a small board and longer in a chip:
+    /// nothing else waits for it. There is none while no key is needed.
+    public static let keys = NamedThread("keys", endsAfter: .seconds(30))
 
     private struct Item {
         let job: UnownedJob
@@ -30,6 +33,8 @@ public final class NamedThread: SerialExecutor, Sendable {
         var items: [Item] = []
         var alarms: [Alarm] = []
         var lastAlarm = 0
+        /// Whether there is a thread, or one about to start.
+        var isRunning = false
         /// Whether the thread waits for a signal that has not been sent yet.
         var isAsleep = false
 
@@ -44,24 +49,49 @@ public final class NamedThread: SerialExecutor, Sendable {
             return (alarms.filter { $0.time <= now }, nil)
         }
 
-        /// - Returns: whether the caller must wake the thread; `true` only once until it wakes.
-        mutating func mustWake() -> Bool {
+        /// - Returns: what makes the thread see something new. Only one caller is asked for it.
+        mutating func summons() -> Summons {
+            guard isRunning else {
+                isRunning = true
+                return .start
+            }
             defer { isAsleep = false }
-            return isAsleep
+            return isAsleep ? .wake : .nothing
         }
     }
+
+    /// What the caller has to do so that the thread sees what is new.
+    private enum Summons { case nothing, wake, start }
 
     /// The executor for tasks that prefer this thread (`withTaskExecutorPreference`): code of no actor, or of one
     /// without a thread, then runs here and wakes no other thread. A task of an actor on this thread should also prefer
     /// it if it waits for continuations, because a resumed task runs before it looks for its actor.
     public let tasks = Tasks()
 
+    private let name: String
+    private let idleTime: Duration?
     private let state = Mutex(State())
     private let wake = Semaphore()
 
-    /// - Parameter name: at most 15 bytes, because Linux stores no more (`PR_SET_NAME`, prctl(2)).
-    public init(_ name: String) {
+    /// - Parameters:
+    ///   - name: at most 15 bytes, because Linux stores no more (`PR_SET_NAME`, prctl(2)).
+    ///   - idleTime: how long the thread stays without a job; the next job starts one again. `nil` for a thread that
+    ///     starts at once and runs until the process ends.
+    public init(_ name: String, endsAfter idleTime: Duration? = nil) {
+        (self.name, self.idleTime) = (name, idleTime)
         tasks.thread.withLock { $0 = self }
+        if idleTime == nil { follow(state.withLock { $0.summons() }) }
+    }
+
+    private func follow(_ summons: Summons) {
+        switch summons {
+        case .nothing: break
+        case .wake: wake.signal()
+        case .start: start()
+        }
+    }
+
+    private func start() {
         var thread = pthread_t()
         let start = Unmanaged.passRetained(Start(name: name, executor: self))
         let status = pthread_create(
@@ -80,24 +110,31 @@ public final class NamedThread: SerialExecutor, Sendable {
     public func enqueue(_ job: consuming ExecutorJob) { enqueue(Item(job: UnownedJob(job), isPreference: false)) }
 
     private func enqueue(_ item: Item) {
-        let mustWake = state.withLock { state in
+        let summons = state.withLock { state in
             state.items.append(item)
-            return state.mustWake()
+            return state.summons()
         }
-        if mustWake { wake.signal() }
+        follow(summons)
     }
 
-    /// Runs until the process ends: actors may use the executor at any time.
+    /// Runs until it has been idle for long enough, or the process ends: actors may use the executor at any time.
     private func run() {
         let (actors, tasks) = (asUnownedSerialExecutor(), tasks.asUnownedTaskExecutor())
         var items: [Item] = []
+        var lastUse = SuspendingClock.now
         while true {
-            let (due, patience) = state.withLock { state in
+            let (due, patience, isOver) = state.withLock { state in
                 swap(&items, &state.items)
-                let (due, left) = state.takeDue()
-                state.isAsleep = items.isEmpty && due.isEmpty
-                return (due, left)
+                var (due, left) = state.takeDue()
+                let isIdle = items.isEmpty && due.isEmpty
+                if isIdle, left == nil, let idleTime { left = idleTime - (.now - lastUse) }
+                let isOver = isIdle && state.alarms.isEmpty && left.map { $0 <= .zero } ?? false
+                state.isRunning = !isOver
+                state.isAsleep = isIdle && !isOver
+                return (due, left, isOver)
             }
+            // From here on, the next job starts another thread.
+            guard !isOver else { return }
             for alarm in due { alarm.sleeper.resume() }
             for item in items {
                 if item.isPreference {
@@ -106,7 +143,11 @@ public final class NamedThread: SerialExecutor, Sendable {
                     item.job.runSynchronously(on: actors)
                 }
             }
-            if items.isEmpty, due.isEmpty { wake.wait(for: patience) }
+            if items.isEmpty, due.isEmpty {
+                wake.wait(for: patience)
+            } else if idleTime != nil {
+                lastUse = .now
+            }
             items.removeAll(keepingCapacity: true)
         }
     }
@@ -128,12 +169,12 @@ public final class NamedThread: SerialExecutor, Sendable {
         try await withTaskCancellationHandler {
             // Pass `isolation` explicitly: otherwise the closure would leave the caller's thread.
             try await withCheckedThrowingContinuation(isolation: isolation) { sleeper in
-                let mustWake = state.withLock { state in
+                let summons = state.withLock { state in
                     let isFirst = state.nextAlarm.map { time < $0 } ?? true
                     state.alarms.append(Alarm(id: id, time: time, sleeper: sleeper))
-                    return isFirst && state.mustWake()
+                    return isFirst ? state.summons() : .nothing
                 }
-                if mustWake { wake.signal() }
+                follow(summons)
                 // The cancellation may have come before the alarm was added.
                 if Task.isCancelled { cancel(id) }
             }

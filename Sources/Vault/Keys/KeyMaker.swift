@@ -1,11 +1,11 @@
 @_spi(KeyBytes) import Cryptography
 import Groundwork
 
-/// Generates keys on the storage thread: a large RSA key takes seconds on a small board, too long for the cooperative
-/// pool.
+/// Generates keys on ``NamedThread/keys``: a large RSA key takes seconds on a small board, too long for the cooperative
+/// pool, and for messages that wait to be stored.
 actor KeyMaker {
     static let shared = KeyMaker()
-    nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.keys.asUnownedSerialExecutor() }
 
     func key(_ algorithm: PrivateKey.Algorithm) throws(CryptographyError) -> PrivateKey {
         #if DEBUG

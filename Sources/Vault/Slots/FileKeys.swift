@@ -15,11 +15,11 @@ public struct SystemdCredential: SlotKey {
         self.directory = directory
     }
 
-    public func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
+    public func makeWrappingKey() async throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
         try SaltedKey.make(kind, from: secret())
     }
 
-    public func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes {
+    public func wrappingKey(from parameters: [UInt8]) async throws(VaultError) -> SecretBytes {
         try SaltedKey.derive(kind, from: secret(), parameters: parameters)
     }
 
@@ -40,7 +40,7 @@ public struct GivenCredential: SlotKey {
     public init(_ secret: SecretBytes) { self.secret = secret }
 
     /// - Throws: ``VaultError/credentialLength(bytes:least:most:)``
-    public func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
+    public func makeWrappingKey() async throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
         let length = KeyFile.length
         guard length.contains(secret.count) else {
             throw VaultError.credentialLength(bytes: secret.count, least: length.lowerBound, most: length.upperBound)
@@ -48,7 +48,7 @@ public struct GivenCredential: SlotKey {
         return try SaltedKey.make(kind, from: secret)
     }
 
-    public func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes {
+    public func wrappingKey(from parameters: [UInt8]) async throws(VaultError) -> SecretBytes {
         try SaltedKey.derive(kind, from: secret, parameters: parameters)
     }
 }
@@ -62,14 +62,14 @@ public struct DevelopmentKeyFile: SlotKey {
 
     public init(_ path: String) { self.path = path }
 
-    public func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
+    public func makeWrappingKey() async throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
         if let secret = try KeyFile.read(path, .strict) { return try SaltedKey.make(kind, from: secret) }
         let secret = try explained { try SecretBytes.random(Seal.keyBytes) }
         try KeyFile.create(path, secret)
         return try SaltedKey.make(kind, from: secret)
     }
 
-    public func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes {
+    public func wrappingKey(from parameters: [UInt8]) async throws(VaultError) -> SecretBytes {
         guard let secret = try KeyFile.read(path, .strict) else { throw VaultError.keyFileMissing(path: path) }
         return try SaltedKey.derive(kind, from: secret, parameters: parameters)
     }

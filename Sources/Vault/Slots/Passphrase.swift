@@ -23,7 +23,7 @@ public struct Passphrase: SlotKey {
         self.cost = cost
     }
 
-    public func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
+    public func makeWrappingKey() async throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
         guard secret.count > 0 else { throw VaultError.passphraseEmpty }
         guard secret.count >= Self.leastBytes else {
             throw VaultError.passphraseShort(bytes: secret.count, least: Self.leastBytes)
@@ -33,7 +33,7 @@ public struct Passphrase: SlotKey {
         return (try derive(parameters), parameters.encoded())
     }
 
-    public func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes {
+    public func wrappingKey(from parameters: [UInt8]) async throws(VaultError) -> SecretBytes {
         guard let parameters = Parameters(decoding: parameters) else {
             throw VaultError.slotParametersRefused(kind: kind)
         }

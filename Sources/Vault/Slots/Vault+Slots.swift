@@ -1,7 +1,8 @@
 import Groundwork
 import Storage
 
-/// The slots that open a vault.
+/// The slots that open a vault. A key is derived before the transaction that needs it begins, which then checks again
+/// what was checked before.
 extension Vault {
     /// Works for a locked vault too, to show how to unlock it.
     public func slots() throws(VaultError) -> [Slot] {
@@ -14,33 +15,54 @@ extension Vault {
 
     /// Adds a slot that opens with `key`.
     @discardableResult
-    public func add(_ key: any SlotKey) throws(VaultError) -> Slot {
+    public func add(_ key: any SlotKey) async throws(VaultError) -> Slot {
+        await keyTurn.lock()
+        defer { keyTurn.unlock() }
+        try checkRoom()
+        let made = try await made(key)
         let unsealed = try access()
         return try explained {
             try unsealed.file.database.transaction {
-                guard try unsealed.file.storedSlots().count < StoredSlot.limit else {
-                    throw VaultError.tooManySlots(path: path, limit: StoredSlot.limit)
-                }
-                return try unsealed.file.insertSlot(for: key, of: unsealed.seal)
+                try checkRoom()
+                _ = try root(unsealed)
+                return try unsealed.file.insertSlot(for: made, of: unsealed.seal)
             }
         }
     }
 
-    /// Wraps a slot's data key again with `key` and new parameters; the previous key no longer opens the slot.
+    private func checkRoom() throws(VaultError) {
+        let file = try access().file
+        guard try explained({ try file.storedSlots().count }) < StoredSlot.limit else {
+            throw .tooManySlots(path: path, limit: StoredSlot.limit)
+        }
+    }
+
+    /// Wraps a slot's root key again with `key` and new parameters; the previous key no longer opens the slot.
     @discardableResult
-    public func rewrap(slot id: Int64, with key: any SlotKey) throws(VaultError) -> Slot {
+    public func rewrap(slot id: Int64, with key: any SlotKey) async throws(VaultError) -> Slot {
+        await keyTurn.lock()
+        defer { keyTurn.unlock() }
+        let before = try storedSlot(id)
+        let made = try await made(key)
         let unsealed = try access()
         let slot = try explained {
             try unsealed.file.database.transaction {
-                guard try unsealed.file.storedSlots().contains(where: { $0.id == id }) else {
-                    throw VaultError.slotUnknown(path: path, id: id)
-                }
-                let slot = try unsealed.file.insertSlot(for: key, of: unsealed.seal, replacing: id)
+                guard try storedSlot(id) == before else { throw VaultError.slotUnknown(path: path, id: id) }
+                _ = try root(unsealed)
+                let slot = try unsealed.file.insertSlot(for: made, of: unsealed.seal, replacing: id)
                 killPoint("vault-rewrap-written")
                 return slot
             }
         }
         killPoint("vault-rewrap-committed")
+        return slot
+    }
+
+    private func storedSlot(_ id: Int64) throws(VaultError) -> StoredSlot {
+        let file = try access().file
+        guard let slot = try explained({ try file.storedSlots().first { $0.id == id } }) else {
+            throw .slotUnknown(path: path, id: id)
+        }
         return slot
     }
 

@@ -17,7 +17,8 @@ import Storage
 /// does not detect a rollback of the whole file while the agent is stopped: no program can without a counter in
 /// hardware (a TPM's).
 ///
-/// Runs on ``NamedThread/storage``, including disk syncs and key derivations, never on the cooperative pool.
+/// Runs on ``NamedThread/storage``, including disk syncs, never on the cooperative pool. Keys of slots are derived on
+/// ``NamedThread/keys`` meanwhile: other calls go on.
 public actor Vault {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
@@ -30,13 +31,17 @@ public actor Vault {
         let openedBy: Slot
     }
     /// `nil` before the vault is opened and after it is closed.
-    private(set) var file: VaultFile?
+    private var file: VaultFile?
     /// `nil` while the vault is locked or closed. It has the only reference to the root key, which is wiped with it.
-    private(set) var unsealed: Unsealed?
+    private var unsealed: Unsealed?
     /// The newest generation that this process has seen, even if the vault was locked since.
     private var generation: Int64 = 0
     /// The root of the list of records, as it was read or written last.
     private var root: ManifestRoot?
+    /// Held by calls that wait for the key of a slot: one after the other, in the order of their calls.
+    let keyTurn = AsyncMutex()
+    /// How often ``lock()`` and ``close()`` were called.
+    private var endings = 0
 
     /// Sends every change of ``state``; the subscriptions end when the vault is closed.
     public nonisolated let states = Broadcast<State>()
@@ -61,30 +66,37 @@ public actor Vault {
     /// Opens it with the first key that fits, as ``open(at:with:creating:)`` does.
     ///
     /// - Throws: ``VaultError``; the file is as it was before, and the vault is not open.
-    public func unseal(with keys: [any SlotKey], creating: Bool) throws(VaultError) {
-        guard file == nil else { return try unlock(with: keys) }
-        file = try explained {
-            do {
-                return try VaultFile(at: path)
-            } catch StorageError.missing where creating {
-                try VaultFile.create(at: path, with: keys)
-                return try VaultFile(at: path)
-            }
-        }
+    public func unseal(with keys: [any SlotKey], creating: Bool) async throws(VaultError) {
+        await keyTurn.lock()
+        defer { keyTurn.unlock() }
+        if let file { return try await unlock(file, with: keys) }
+        let file = try await existingFile(creatingWith: creating ? keys : nil)
         do throws(VaultError) {
-            try unlock(with: keys)
+            try await unlock(file, with: keys)
         } catch {
-            file?.database.close()
-            file = nil
+            file.database.close()
             throw error
         }
     }
 
-    /// Moves a damaged vault, which must not be open, to `NAME.damaged-DATE`, so that a new one can be created.
-    ///
-    /// - Returns: its new path.
-    public static func setAside(at path: String) throws(VaultError) -> String {
-        try explained { try Database.setAside(path) }
+    /// - Parameter keys: for a new file where there is none; `nil` to create none.
+    private func existingFile(creatingWith keys: [any SlotKey]?) async throws(VaultError) -> VaultFile {
+        let found = try explained { () throws -> VaultFile? in
+            do {
+                return try VaultFile(at: path)
+            } catch StorageError.missing where keys != nil {
+                return nil
+            }
+        }
+        if let found { return found }
+        let ending = endings
+        var made: [NewSlotKey] = []
+        for key in keys ?? [] { made.append(try await key.made()) }
+        try checkNotEnded(since: ending)
+        return try explained {
+            try VaultFile.create(at: path, with: made)
+            return try VaultFile(at: path)
+        }
     }
 
     // MARK: States
@@ -104,9 +116,10 @@ public actor Vault {
         return unsealed == nil ? .locked : .unlocked
     }
 
-    /// Wipes the root key from memory. A commit either completes before this begins or is refused after it. Does not
-    /// affect data that callers have already read.
+    /// Wipes the root key from memory. A commit either completes before this begins or is refused after it, and a call
+    /// that waits for the key of a slot meanwhile is refused. Does not affect data that callers have already read.
     public func lock() {
+        endings += 1
         guard state == .unlocked else { return }
         (unsealed, root) = (nil, nil)
         states.send(.locked)
@@ -116,22 +129,47 @@ public actor Vault {
     ///
     /// - Parameter keys: tried in order.
     /// - Throws: ``VaultError``; the vault is as it was before. ``VaultError/manifestRolledBack(path:)`` when the file
-    ///   was meanwhile replaced by an earlier state.
-    public func unlock(with keys: [any SlotKey]) throws(VaultError) {
-        let file = try openFile()
+    ///   was meanwhile replaced by an earlier state. ``VaultError/locked(path:)`` when it was locked meanwhile.
+    public func unlock(with keys: [any SlotKey]) async throws(VaultError) {
+        await keyTurn.lock()
+        defer { keyTurn.unlock() }
+        try await unlock(try openFile(), with: keys)
+    }
+
+    private func unlock(_ opening: VaultFile, with keys: [any SlotKey]) async throws(VaultError) {
+        let ending = endings
+        let (seal, slot) = try await opened(opening, with: keys)
+        try checkNotEnded(since: ending)
         let before = state
-        try explained {
-            let (seal, slot) = try file.unseal(with: keys)
-            let opened = Unsealed(file: file, seal: seal, openedBy: slot)
-            try file.convert(seal)
-            generation = try file.database.snapshot { try checkedRoot(opened).generation }
-            unsealed = opened
+        let opened = Unsealed(file: opening, seal: seal, openedBy: slot)
+        root = nil
+        generation = try explained {
+            try opening.convert(seal)
+            return try opening.database.snapshot { try checkedRoot(opened).generation }
         }
+        (file, unsealed) = (opening, opened)
         if before != state { states.send(state) }
+    }
+
+    /// Derives the key of a slot that is about to be written, while other calls go on.
+    ///
+    /// - Throws: ``VaultError``; ``VaultError/locked(path:)`` or ``VaultError/closed(path:)`` when it was locked or
+    ///   closed meanwhile, even if it is unlocked again.
+    func made(_ key: any SlotKey) async throws(VaultError) -> NewSlotKey {
+        let ending = endings
+        let made = try await key.made()
+        try checkNotEnded(since: ending)
+        return made
+    }
+
+    private func checkNotEnded(since ending: Int) throws(VaultError) {
+        guard endings != ending else { return }
+        throw file == nil ? .closed(path: path) : .locked(path: path)
     }
 
     /// Closes the file and wipes the root key. Later calls throw ``VaultError/closed(path:)``.
     public func close() {
+        endings += 1
         guard let file else { return }
         file.database.close()
         self.file = nil

@@ -2,7 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Storage
 
-/// The vault's file: its schema, its creation, and the search for a slot that opens it.
+/// The vault's file: its schema, its creation, and what its tables have.
 struct VaultFile {
     static let migrations = [
         Migration(
@@ -66,7 +66,7 @@ struct VaultFile {
 
     /// Creates a vault with a new root key, a data key and one slot for each key. The file gets its name only when it is
     /// complete.
-    static func create(at path: String, with keys: [any SlotKey]) throws {
+    static func create(at path: String, with keys: [NewSlotKey]) throws {
         guard !keys.isEmpty else { throw VaultError.noSlotOpens(path: path, tried: []) }
         let seal = Seal(vaultID: try Random.bytes(Seal.vaultIDBytes), rootKey: try SecretBytes.random(Seal.keyBytes))
         try Database.create(at: path, migrations: migrations) { database in
@@ -77,36 +77,7 @@ struct VaultFile {
         }
     }
 
-    // MARK: Opening
-
-    /// Finds the first key that fits an undamaged slot.
-    ///
-    /// - Throws: the key's own error if a key could not be used, ``VaultError/slotDamaged(path:id:kind:)`` if its slot
-    ///   is damaged, else ``VaultError/noSlotOpens(path:tried:)``.
-    func unseal(with keys: [any SlotKey]) throws -> (seal: Seal, slot: Slot) {
-        let vaultID = try vaultID()
-        let slots = try storedSlots()
-        var fault: VaultError?
-        for key in keys {
-            for slot in slots where slot.kind == key.kind {
-                guard !slot.isDamaged else {
-                    fault = fault ?? .slotDamaged(path: path, id: slot.id, kind: slot.kind)
-                    continue
-                }
-                do throws(VaultError) {
-                    let wrappingKey = try key.wrappingKey(from: slot.parameters)
-                    if let rootKey = try explained({ try slot.unwrap(vaultID: vaultID, key: wrappingKey) }) {
-                        return (Seal(vaultID: vaultID, rootKey: rootKey), slot.slot)
-                    }
-                } catch {
-                    fault = fault ?? error
-                }
-            }
-        }
-        throw fault ?? .noSlotOpens(path: path, tried: keys.map(\.kind))
-    }
-
-    private func vaultID() throws -> [UInt8] {
+    func vaultID() throws -> [UInt8] {
         guard let id = try database.first("SELECT id FROM vault", read: { $0.blob(0) }), id.count == Seal.vaultIDBytes
         else { throw VaultError.fileDamaged(path: path, detail: "it does not say which vault it is") }
         return id
@@ -126,19 +97,22 @@ struct VaultFile {
             })
     }
 
+    func slotKinds() throws -> Set<Slot.Kind> {
+        Set(try database.rows("SELECT DISTINCT kind FROM slot", read: { Slot.Kind(rawValue: $0.text(0)) }))
+    }
+
     /// - Parameter id: of the slot to replace; `nil` for a new one.
     /// - Returns: the slot as now stored in the file.
-    func insertSlot(for key: any SlotKey, of seal: Seal, replacing id: Int64? = nil) throws -> Slot {
-        let (wrappingKey, parameters) = try key.makeWrappingKey()
-        let label = StoredSlot.label(vaultID: seal.vaultID, kind: key.kind, parameters: parameters)
-        let wrapped = try AESGCM.seal(seal.rootKey, key: wrappingKey, authenticating: label)
+    func insertSlot(for key: NewSlotKey, of seal: Seal, replacing id: Int64? = nil) throws -> Slot {
+        let label = StoredSlot.label(vaultID: seal.vaultID, kind: key.kind, parameters: key.parameters)
+        let wrapped = try AESGCM.seal(seal.rootKey, key: key.wrappingKey, authenticating: label)
         let created = Int64(Date().timeIntervalSince1970 * 1000)
         try database.run(
             "INSERT OR REPLACE INTO slot (id, kind, created, parameters, wrapped, digest) "
                 + "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            id.map(Value.integer) ?? .null, .text(key.kind.rawValue), .integer(created), .blob(parameters),
+            id.map(Value.integer) ?? .null, .text(key.kind.rawValue), .integer(created), .blob(key.parameters),
             .blob(wrapped),
-            .blob(StoredSlot.digest(kind: key.kind, parameters: parameters, wrapped: wrapped)))
+            .blob(StoredSlot.digest(kind: key.kind, parameters: key.parameters, wrapped: wrapped)))
         return Slot(
             id: try id ?? database.lastInsertedRow, kind: key.kind, created: Date(millisecondsSince1970: created),
             isDamaged: false)

@@ -3,6 +3,7 @@ import Groundwork
 
 @testable import Agent
 @testable import AgentFirstBoot
+@testable import AgentInstallation
 @testable import AgentMessages
 
 extension FuzzTarget {
@@ -67,6 +68,13 @@ extension FuzzTarget {
             try require(!outcome.isSuccess || outcome.refusal == nil, "what was not started is no success")
             try require(
                 ActionOutcome(parsing: outcome.json.bytes) == outcome, "an outcome that was written reads as the same")
+            return .accepted
+        },
+        FuzzTarget(name: "credential-header") { bytes throws(Violation) in
+            guard let header = CredentialHeader(bytes) else { return .refused }
+            try require(header.registers.allSatisfy { (0..<24).contains($0) }, "a register is one of a TPM")
+            try require(header.registers == Set(header.registers).sorted(), "each register comes once")
+            try require(bytes.count >= 32, "a header has its sizes")
             return .accepted
         },
     ]

@@ -3,6 +3,7 @@ import AgentCore
 import AgentInstallation
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Groundwork
 import LocalAPI
 
@@ -19,7 +20,7 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let answer: JSON
+        var answer: JSON
         do {
             answer = try await ProgressLine.show("checking") {
                 try await options.client.get("/v1/doctor", timeout: .seconds(90))
@@ -37,6 +38,10 @@ struct Doctor: AsyncParsableCommand {
             }
             show(report)
             throw ExitCode(error.kind.exitStatus.rawValue)
+        }
+        if geteuid() == 0 {
+            answer = InstallationDoctor.completed(
+                answer, settingsPath: Environment["LATCHKEY_CONFIG"], of: Features.all)
         }
         show(answer)
         guard answer["worst"]?.string != "fail" else { throw ExitCode(ExitStatus.failure.rawValue) }
