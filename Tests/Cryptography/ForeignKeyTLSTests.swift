@@ -85,6 +85,31 @@ struct ForeignKeyTLSTests {
         }
     }
 
+    /// Takes the longest salt there is room for, whatever it is asked, as chips do (tpm2-openssl 114).
+    private struct LongSalt: ForeignKey {
+        let key: SoftwareKey
+
+        func sign(_ digest: UnsignedDigest) throws -> [UInt8] {
+            try key.sign(UnsignedDigest(digest.bytes, by: digest.hash, .pss(saltBytes: 222)))
+        }
+    }
+
+    @Test("TLS with a foreign key that takes a longer salt than TLS 1.3 allows ends before the server sees it")
+    func longSalt() throws {
+        let authority = try TestAuthority()
+        var asking = Handshake.Server(try authority.server())
+        asking.clientAuthority = authority.root
+        let real = try PrivateKey(generating: .rsa(bits: 2048))
+        let leaf = try TestAuthority.template("board").issue(
+            for: real.publicKey, by: authority.root, signedWith: authority.rootKey)
+        let key = try PrivateKey(foreign: LongSalt(key: SoftwareKey(real)), publicKey: real.publicKey)
+        let context = try TLSContext(
+            trust: .test(anchors: [authority.root]), identity: TLSIdentity(key: key, chain: [leaf]))
+        #expect(try !Handshake(context.handle, with: asking).serverFinished)
+        let invalid = CryptographyError.signatureInvalid(.privateKey).explanation
+        #expect(context.lastSigningFailure == .foreignKey(invalid))
+    }
+
     @Test("TLS with a foreign key leaves no error behind when it is set up")
     func quiet() throws {
         for algorithm in Self.algorithms {
