@@ -76,8 +76,10 @@ struct PEMTests {
         #expect(reason(changed(0, "-----BEGIN CERTIFICATE")) == "line 1 \(alone)")
         #expect(reason(root.replacing("\n", with: "\\n")) == "line 1 \(alone)")
         #expect(reason("\n" + changed(2, "!!!!")) == "line 4 is not base64")
+        // So many that one is left over: none of what a certificate of any length may end with has that.
+        let count = lines.dropFirst().dropLast().joined().filter { $0 != "=" }.count
         #expect(
-            reason(changed(2, String(lines[2].dropLast())))
+            reason(changed(2, String(lines[2].dropLast((count + 3) % 4))))
                 == "the base64 after line 1 is truncated or too long")
         #expect(reason(lines.dropLast().joined(separator: "\n")) == "the block that begins in line 1 does not end")
         #expect(
