@@ -68,6 +68,12 @@ extension VaultError {
             Explanation(
                 "vault.last-slot", .conflict, "slot \(id) is the last one that opens vault \(path)",
                 remedy: "add another slot first")
+        case .slotsLeft(let path, let ids):
+            Explanation(
+                "vault.slots-left", .conflict,
+                "vault \(path) has other slots, which a new root key would leave without effect: "
+                    + ids.map(String.init).joined(separator: ", "),
+                remedy: "name each with --drop, and add them again afterwards: latchkey vault add")
         case .tooManySlots(let path, let limit):
             Explanation(
                 "vault.too-many-slots", .conflict,
@@ -162,6 +168,7 @@ extension VaultError {
         .noSlotOpens(path: "PATH", tried: [.systemdCredential]),
         .slotDamaged(path: "PATH", id: 1, kind: .passphrase), .slotParametersRefused(kind: .passphrase),
         .slotUnknown(path: "PATH", id: 7), .lastSlot(path: "PATH", id: 1), .tooManySlots(path: "PATH", limit: 16),
+        .slotsLeft(path: "PATH", ids: [2]),
         .credentialMissing(name: "NAME", directory: nil), .credentialMissing(name: "NAME", directory: "DIRECTORY"),
         .keyFileMissing(path: "PATH"), .keyFileOfOther(path: "PATH", owner: 1000),
         .keyUnreadable(path: "PATH", reason: "REASON"),

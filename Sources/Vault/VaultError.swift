@@ -34,6 +34,8 @@ public enum VaultError: Explained, Equatable {
     /// Without this slot the vault could not be opened.
     case lastSlot(path: String, id: Int64)
     case tooManySlots(path: String, limit: Int)
+    /// These slots would not open the vault any more, and were not named.
+    case slotsLeft(path: String, ids: [Int64])
     /// The service has no such systemd credential; `directory` is nil if it has no credentials at all.
     case credentialMissing(name: String, directory: String?)
     case keyFileMissing(path: String)

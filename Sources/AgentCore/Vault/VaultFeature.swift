@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Groundwork
 import LocalAPI
 import Settings
@@ -31,6 +32,12 @@ package struct VaultFeature: Feature {
                 _ = try await self.rekey { try await self.host.vault.continueRekeying() }
             }
         ]
+    }
+
+    /// The key that the settings name.
+    func key() throws -> any SlotKey {
+        try host.settings.vault.key(
+            stateDirectory: host.settings.stateDirectory, environment: ProcessInfo.processInfo.environment)
     }
 
     /// Seals all records with a new key.

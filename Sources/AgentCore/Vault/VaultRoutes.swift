@@ -58,9 +58,18 @@ extension VaultFeature {
             "POST", "/v1/vault/rekey", needs: .operate,
             .init(
                 "Seal all records of the sealed store with a new key, beside everything else; goes on after a restart",
-                answer: Vault.Rekeying.answer.schema())
-        ) { _ in
-            .json(Vault.Rekeying.answer.json(try await self.rekey { try await self.host.vault.rekey() }))
+                body: [
+                    "root": .boolean("make a new root key too; false unless given"),
+                    "drop": .array(of: .integer("number of a slot"), "with root: the other slots, which all go"),
+                ], answer: Vault.Rekeying.answer.schema())
+        ) { request in
+            let body = RequestBody(request)
+            let (isOfRoot, dropped) = (try body.bool("root", default: false), body.droppedSlots)
+            let done = try await self.rekey {
+                guard isOfRoot else { return try await self.host.vault.rekey() }
+                return try await self.host.vault.replaceRootKey(for: try self.key(), dropping: dropped)
+            }
+            return .json(Vault.Rekeying.answer.json(done))
         }
     }
 
@@ -87,6 +96,8 @@ extension RequestBody {
         default: throw .badRequest(member: "kind", fault: "is neither systemd-credential nor passphrase")
         }
     }
+
+    fileprivate var droppedSlots: Set<Int64> { Set((json["drop"]?.array ?? []).compactMap(\.integer)) }
 
     /// The limit of a key file, in bytes.
     private static let keyLimit = 4096

@@ -202,6 +202,8 @@ public actor Vault {
 
     func noteWritten(_ root: ManifestRoot) { (self.root, generation) = (root, root.generation) }
 
+    func noteReplaced(_ unsealed: Unsealed) { self.unsealed = unsealed }
+
     /// The root, with every page and the key that it names, so that damage is found before the vault is used.
     private func checkedRoot(_ unsealed: Unsealed) throws -> ManifestRoot {
         let root = try root(unsealed)

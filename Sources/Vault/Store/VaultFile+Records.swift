@@ -75,6 +75,20 @@ extension VaultFile {
         return id
     }
 
+    /// Wraps every data key for another root key. One that does not open is removed: nothing opens with it.
+    func rewrapKeys(of former: Seal, for seal: Seal) throws {
+        let rows = try database.rows("SELECT id, level FROM key", read: { (id: $0.int64(0), level: $0.text(1)) })
+        for row in rows {
+            guard let level = ProtectionLevel(rawValue: row.level), let key = try dataKey(row.id, former) else {
+                try database.run("DELETE FROM key WHERE id = ?1", .integer(row.id))
+                continue
+            }
+            try database.run(
+                "UPDATE key SET wrapped = ?1 WHERE id = ?2", .blob(try seal.wrap(key, id: row.id, level)),
+                .integer(row.id))
+        }
+    }
+
     func keyCount() throws -> Int { Int(try database.first("SELECT count(*) FROM key", read: { $0.int64(0) }) ?? 0) }
 
     func removeKeys(except kept: Int64) throws { try database.run("DELETE FROM key WHERE id <> ?1", .integer(kept)) }

@@ -76,11 +76,25 @@ struct VaultCommand: AsyncParsableCommand {
             commandName: "rekey", abstract: "Seal all records with a new key.",
             discussion: """
                 The board goes on meanwhile. If it is stopped, the next start finishes. The slots and their keys stay: \
-                they open a key above this one.
+                they open the root key, which is above this one.
+
+                With --root the root key is a new one, so that a credential that leaked does not open later copies of \
+                the store. It stays in the slot that opened the store; the others have to be dropped, and may be added \
+                again.
                 """)
+        @Flag(help: "Make a new root key, too.") var root = false
+        @Option(
+            help: ArgumentHelp("With --root: a slot that goes; may be repeated.", valueName: "slot")) var drop:
+            [Int64] = []
         @OptionGroup var options: ClientOptions
 
-        func request() -> RouteRequest { .post("vault/rekey", timeout: .seconds(600)) }
+        func validate() throws {
+            if !root, !drop.isEmpty { throw ValidationError("--drop belongs to --root") }
+        }
+
+        func request() -> RouteRequest {
+            .post("vault/rekey", ["root": .bool(root), "drop": .array(drop.map(JSON.integer))], timeout: .seconds(600))
+        }
 
         func text(of answer: JSON) -> String {
             let out = Terminal.standardOutput
