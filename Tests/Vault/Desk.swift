@@ -33,6 +33,14 @@ final class Desk: Sendable {
         await vault.close()
     }
 
+    /// Puts a closed vault here as an earlier version has written it, of the folder `Formats`.
+    func take(_ version: String) throws {
+        let formats = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Formats/\(version)")
+        for name in ["vault.db", "vault.key"] {
+            try write(try Data(contentsOf: formats.appending(path: name)), to: "\(directory)/\(name)")
+        }
+    }
+
     /// Works on the file behind the vault's back, as somebody with the disk could.
     func tamper(_ sql: String, _ values: Value...) throws {
         let database = try Database(path: path, migrations: VaultFile.migrations)

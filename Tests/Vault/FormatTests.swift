@@ -9,7 +9,6 @@ import Testing
 /// Vaults as released versions have written them, in `Formats`: each has to open in every later version.
 @Suite("Vaults of earlier versions")
 struct FormatTests {
-    private static let formats = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Formats")
     private static let phrase = "correct horse battery"
     private static let device = RecordName(scope: "gateway.example:8443/", name: "certificate")
     private static let publicKey = RecordName(scope: "gateway.example:8443/", name: "public-key")
@@ -39,7 +38,7 @@ struct FormatTests {
         if version == "this version" {
             try await fill()
         } else {
-            try take(version)
+            try desk.take(version)
         }
         for key in [desk.key, passphrase] as [any SlotKey] {
             let vault = try await desk.open(with: key)
@@ -61,16 +60,9 @@ struct FormatTests {
         #expect(try await desk.open(creating: false).text(token) == "third")
     }
 
-    private func take(_ version: String) throws {
-        for name in ["vault.db", "vault.key"] {
-            let file = Self.formats.appending(path: version).appending(path: name)
-            try desk.write(try Data(contentsOf: file), to: "\(desk.directory)/\(name)")
-        }
-    }
-
     @Test("a vault whose list of records cannot be taken over stays as it was, and can be at the next start")
     func interrupted() async throws {
-        try take("0.1.0")
+        try desk.take("0.1.0")
         try desk.tamper("CREATE TRIGGER refuse BEFORE INSERT ON page BEGIN SELECT RAISE(ABORT, 'no'); END")
         let list = try desk.column("SELECT root FROM vault WHERE format = 1")
         await #expect(throws: VaultError.self) { try await desk.open(creating: false) }
@@ -84,7 +76,7 @@ struct FormatTests {
 
     @Test("a list of records of format 1 that is damaged, or put back later, is noticed")
     func oldList() async throws {
-        try take("0.1.0")
+        try desk.take("0.1.0")
         let list = try desk.column("SELECT root FROM vault")
         try desk.flip("root", of: "vault")
         await #expect(throws: VaultError.manifestDamaged(path: desk.path)) { try await desk.open(creating: false) }

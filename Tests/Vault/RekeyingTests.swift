@@ -48,10 +48,7 @@ struct RekeyingTests {
 
     @Test("a vault of format 1 is moved off its root key")
     func formerFormat() async throws {
-        let formats = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Formats/0.1.0")
-        for name in ["vault.db", "vault.key"] {
-            try desk.write(try Data(contentsOf: formats.appending(path: name)), to: "\(desk.directory)/\(name)")
-        }
+        try desk.take("0.1.0")
         let vault = try await desk.open(creating: false)
         let before = try await keys(of: vault)
         #expect(before.keys.sorted() == [0])
