@@ -74,6 +74,14 @@ public enum VaultError: Explained, Equatable {
     case storage(StorageError)
     case cryptography(CryptographyError)
 
+    /// Whether a single record can no longer be read, whatever happens to the disk or the memory.
+    var isOfRecord: Bool {
+        switch self {
+        case .recordDamaged, .recordDisplaced, .recordRolledBack, .recordMissing: true
+        default: false
+        }
+    }
+
     /// Whether no key can open the vault any more, so that setting it aside helps.
     public var isDamage: Bool {
         switch self {

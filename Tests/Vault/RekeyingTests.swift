@@ -87,6 +87,19 @@ struct RekeyingTests {
         #expect(try wrappedKeys() == [2])
     }
 
+    @Test("records that cannot be read for now are not taken for damaged, and no key of theirs is removed")
+    func unreadable() async throws {
+        let vault = try await desk.open()
+        try await vault.commit((0..<100).map { .put(PageTests.name($0), .token, SecretBytes(utf8: "\($0)")) })
+        try desk.tamper("ALTER TABLE record RENAME TO elsewhere")
+        await #expect(throws: VaultError.self) { try await vault.rekey() }
+        try desk.tamper("ALTER TABLE elsewhere RENAME TO record")
+        #expect(try wrappedKeys() == [1, 2])
+        #expect(try await vault.faults() == [])
+        #expect(try await vault.continueRekeying() == Vault.Rekeying(moved: 100))
+        #expect(try wrappedKeys() == [2])
+    }
+
     @Test("commits and reads come through while a vault is rekeyed, and none is lost")
     func besides() async throws {
         let vault = try await desk.open()

@@ -57,6 +57,16 @@ struct RootKeyTests {
         #expect(try await again.faults() == [])
     }
 
+    @Test("a damaged record of format 1 does not hold up a new root key")
+    func damagedOfFormerFormat() async throws {
+        try desk.take("0.1.0")
+        try desk.tamper("UPDATE record SET sealed = zeroblob(40) WHERE name = 'token'")
+        let vault = try await desk.open(creating: false)
+        _ = try await vault.replaceRootKey(for: desk.key, dropping: [2])
+        #expect(try await vault.faults() == [.recordDamaged(name: token)])
+        #expect(try await !vault.isRekeying())
+    }
+
     @Test("a key that cannot be had leaves the vault as it was")
     func withoutKey() async throws {
         let vault = try await desk.open()

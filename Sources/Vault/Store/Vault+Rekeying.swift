@@ -54,13 +54,10 @@ extension Vault {
             try Task.checkCancellation()
             await Task.yield()
         }
+        killPoint("vault-rekey-ended")
+        // The former keys are in the log, too.
         let unsealed = try access()
-        try explained {
-            try unsealed.file.database.transaction { try unsealed.file.removeKeys(except: try root(unsealed).key) }
-            killPoint("vault-rekey-ended")
-            // The former keys are in the log, too.
-            try unsealed.file.database.checkpoint()
-        }
+        try explained { try unsealed.file.database.checkpoint() }
         return found
     }
 
@@ -69,10 +66,12 @@ extension Vault {
         return try explained { try root(unsealed).count }
     }
 
-    /// - Returns: whether any record was moved.
+    /// Moves records, or removes the former keys if none is left that needs one.
+    ///
+    /// - Returns: whether some may be left.
     private func moveBatch(_ found: inout Rekeying) throws(VaultError) -> Bool {
         let unsealed = try access()
-        var (moved, damaged) = (0, found.damaged)
+        var (moved, damaged, isOver) = (0, found.damaged, false)
         let written: ManifestRoot? = try explained {
             try unsealed.file.database.transaction {
                 var root = try root(unsealed)
@@ -80,12 +79,20 @@ extension Vault {
                     throw VaultError.manifestDamaged(path: path)
                 }
                 let names = try sealedOtherwise(root, unsealed).filter { !damaged.contains($0) }
-                guard !names.isEmpty else { return nil }
+                guard !names.isEmpty else {
+                    try unsealed.file.removeKeys(except: root.key)
+                    isOver = true
+                    return nil
+                }
                 let before = root
                 root.generation += 1
                 var (draft, bytes) = (ManifestDraft(root, of: unsealed.file, unsealed.seal), 0)
                 for name in names where moved < Self.batch.records && bytes < Self.batch.bytes {
-                    guard let record = try? read(name, before, unsealed) else {
+                    let record: Record
+                    do {
+                        guard let found = try read(name, before, unsealed) else { continue }
+                        record = found
+                    } catch let error as VaultError where error.isOfRecord {
                         damaged.append(name)
                         continue
                     }
@@ -100,10 +107,9 @@ extension Vault {
             }
         }
         found.damaged = damaged
-        guard let written else { return false }
-        noteWritten(written)
+        if let written { noteWritten(written) }
         found.moved += moved
-        return true
+        return !isOver
     }
 
     /// The records that the newest data key does not seal.

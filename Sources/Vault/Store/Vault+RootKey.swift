@@ -21,7 +21,7 @@ extension Vault {
             guard left.isEmpty else { throw VaultError.slotsLeft(path: path, ids: left) }
             let made = try await made(key)
             // In format 1 it sealed the records itself.
-            while try hasRecordsOfRootKey() { _ = try await rekey() }
+            if try hasRecordsOfRootKey() { _ = try await rekey() }
             try replaceRootKey(made, of: kept)
         }
         return try await continueRekeying()
