@@ -1,5 +1,5 @@
-// Keys (provider-keymgmt(7)). The public half is an ordinary key of the default library context, which answers all that is
-// asked of it; there is no private half.
+// Keys (provider-keymgmt(7)). The public half is an ordinary key of the default library context, which answers all that
+// is asked of it; there is no private half.
 
 #include "provider.h"
 
@@ -87,7 +87,7 @@ static int export(void *data, int selection, OSSL_CALLBACK *receive, void *argum
     return EVP_PKEY_export(key->public_key, selection, receive, argument);
 }
 
-// For EVP_PKEY_fromdata_settable(3) and the like, of which nothing here makes use.
+// For EVP_PKEY_fromdata_settable(3) and the like; nothing here calls them.
 static const OSSL_PARAM *transferable(int selection)
 {
     static const OSSL_PARAM parameters[] = {

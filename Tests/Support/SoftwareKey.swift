@@ -3,8 +3,8 @@ import COpenSSL
 import Groundwork
 import Synchronization
 
-/// A key in the place of one in a chip: OpenSSL asks it for signatures, and it has an ordinary key to make them. On request
-/// it does what broken chips do.
+/// A key in the place of one in a chip: OpenSSL asks it for signatures, and it has an ordinary key to make them. On
+/// request it does what broken chips do.
 package final class SoftwareKey: ForeignKey {
     package enum Fault: Sendable, CaseIterable {
         /// Says that it is not there.

@@ -1,4 +1,4 @@
-// Private keys of OpenSSL whose bytes are elsewhere, such as in a TPM: whoever has them is asked for each signature.
+// Private keys of OpenSSL whose bytes are elsewhere: the place that has them, such as a TPM, makes each signature.
 #pragma once
 #include <stddef.h>
 
@@ -29,7 +29,7 @@ struct latchkey_signing {
 typedef size_t (*latchkey_signer)(
     void *context, const struct latchkey_signing *signing, unsigned char *signature, size_t capacity);
 
-// A key (`EVP_PKEY *`) that signs by the signer, and has the public half only otherwise: it cannot be exported or encoded.
+// A key (`EVP_PKEY *`) that signs by the signer, and else has the public half only: it cannot be exported or encoded.
 // It works with contexts of OpenSSL's default library context. Signatures are handed on as the signer makes them.
 //
 // public_key: RSA or EC, of the default library context; stays the caller's.

@@ -2,8 +2,8 @@
 public protocol ForeignKey: Sendable {
     /// Called on the thread that needs the signature, such as the one of a TLS handshake; by several at once.
     ///
-    /// - Returns: the signature: with RSA of as many bytes as the modulus, with ECDSA in DER (RFC 3279 section 2.2.3). It
-    ///   is verified before anybody gets it.
+    /// - Returns: the signature: with RSA of as many bytes as the modulus, with ECDSA in DER (RFC 3279 section 2.2.3).
+    ///   It is verified before a caller gets it.
     /// - Throws: any error; ``CryptographyError/foreignKey(_:)`` has its explanation.
     func sign(_ digest: UnsignedDigest) throws -> [UInt8]
 }
@@ -13,8 +13,8 @@ public struct UnsignedDigest: Sendable, Equatable {
     public enum Scheme: Sendable, Equatable {
         /// RSASSA-PKCS1-v1_5 (RFC 8017 section 8.2): of the digest, a DigestInfo is made first.
         case pkcs1
-        /// RSASSA-PSS (RFC 8017 section 8.1) with the mask generation function of the same hash. The salt has exactly so
-        /// many bytes.
+        /// RSASSA-PSS (RFC 8017 section 8.1) with the mask generation function of the same hash. The salt has exactly
+        /// so many bytes.
         case pss(saltBytes: Int)
         /// The curve is the key's.
         case ecdsa

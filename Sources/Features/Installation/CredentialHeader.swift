@@ -4,8 +4,9 @@ import Groundwork
 /// the same on the machine that opens it.
 ///
 /// The format is systemd's own (`src/shared/creds-util.c`), in base64 or not, with numbers whose least significant byte
-/// comes first: 16 bytes for the kind of the key; the sizes of key, block, nonce and tag, 4 bytes each; the nonce, filled
-/// up to 8 bytes. If the key is in a TPM, 8 bytes follow with a bit for each register (PCR) whose present value it needs.
+/// comes first: 16 bytes for the kind of the key; the sizes of key, block, nonce and tag, 4 bytes each; the nonce,
+/// filled up to 8 bytes. If the key is in a TPM, 8 bytes follow with a bit for each register (PCR) whose present value
+/// it needs.
 package struct CredentialHeader: Sendable, Equatable {
     /// The registers of the TPM that must keep their values, ascending, from 0 to 23.
     package let registers: [Int]

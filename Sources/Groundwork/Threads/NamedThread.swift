@@ -208,7 +208,7 @@ public final class NamedThread: SerialExecutor, Sendable {
 
     /// A thread as a task executor.
     public final class Tasks: TaskExecutor {
-        // Set once by its thread, which lives until the process ends.
+        // Set once, by the executor that it belongs to.
         fileprivate let thread = Mutex<NamedThread?>(nil)
 
         fileprivate init() {}
