@@ -150,6 +150,7 @@ extension VaultError {
             Explanation("vault.too-many-records", .conflict, "vault \(path) can hold no more than \(limit) records")
         case .storage(let error): error.explanation
         case .cryptography(let error): error.explanation
+        case .chip(let error): error.explanation
         }
     }
 
@@ -180,7 +181,7 @@ extension VaultError {
         .contentTooLong(name: placeholder, bytes: 2_000_000, limit: 1_048_576),
         .tooManyRecords(path: "PATH", limit: 1024),
         .storage(.full(path: "PATH")), .cryptography(.notAuthentic),
-    ]
+    ] + ChipError.examples.map(VaultError.chip)
 
     private static let placeholder = RecordName(scope: "GATEWAY", name: "RECORD")
 }

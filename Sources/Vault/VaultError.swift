@@ -73,6 +73,7 @@ public enum VaultError: Explained, Equatable {
     // Below
     case storage(StorageError)
     case cryptography(CryptographyError)
+    case chip(ChipError)
 
     /// Whether a single record can no longer be read, whatever happens to the disk or the memory.
     var isOfRecord: Bool {
@@ -115,6 +116,8 @@ func explained<Result>(_ body: () throws -> Result) throws(VaultError) -> Result
         throw VaultError(error)
     } catch let error as CryptographyError {
         throw VaultError.cryptography(error)
+    } catch let error as ChipError {
+        throw VaultError.chip(error)
     } catch {
         // The modules below throw no other errors; if one ever does, its error is shown instead of hidden.
         throw VaultError.storage(.refused(path: "", reason: String(describing: error)))

@@ -82,7 +82,7 @@ private let owners: [String: Set<String>] = [
     "TOMLKit": ["Settings"], "COpenSSL": ["Cryptography"], "CKeyProvider": ["Cryptography"], "CSQLite": ["Storage"],
     "CCurl": ["HTTPClient"], "CMosquitto": ["Messaging"], "CGPIOD": ["Board"], "CBluetooth": ["Bluetooth"],
     "CSystemd": ["Bluetooth"], "CMicroHTTPD": ["LocalAPI"], "CQREncode": ["Proximity", "GatewayLab"],
-    "CGnuTLS": ["GatewayLab"],
+    "CGnuTLS": ["GatewayLab"], "CTSS2": ["Vault"],
 ]
 
 private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
