@@ -14,6 +14,14 @@ package enum UnusedPort {
         throw POSIXError(.EADDRNOTAVAIL)
     }
 
+    /// The first of two ports that follow each other, for a server that has to listen on both.
+    package static func reservePair() throws -> Int {
+        for port in (UInt16(10_000)..<29_999).shuffled() where hold(port) {
+            if isFree(port), hold(port + 1), isFree(port + 1) { return Int(port) }
+        }
+        throw POSIXError(.EADDRNOTAVAIL)
+    }
+
     /// Takes a name of the port among all processes, which the system gives back when this process ends.
     private static func hold(_ port: UInt16) -> Bool {
         guard reserved.withLock({ $0.insert(port).inserted }) else { return false }
