@@ -181,7 +181,8 @@ extension VaultError {
         .contentTooLong(name: placeholder, bytes: 2_000_000, limit: 1_048_576),
         .tooManyRecords(path: "PATH", limit: 1024),
         .storage(.full(path: "PATH")), .cryptography(.notAuthentic),
-    ] + ChipError.examples.map(VaultError.chip)
+        .chip(.absent(place: "TCTI")),
+    ]
 
     private static let placeholder = RecordName(scope: "GATEWAY", name: "RECORD")
 }

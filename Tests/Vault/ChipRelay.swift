@@ -7,21 +7,38 @@ import TestSupport
 /// Stands on the wire between this program and a software TPM, as somebody with a probe on the chip's bus: keeps all that
 /// passes, and can change or end it.
 final class ChipRelay: Sendable {
-    /// What happens to an answer of the chip.
-    typealias Interference = @Sendable (_ number: Int, _ answer: [UInt8]) -> [UInt8]?
+    /// What happens to a command.
+    enum Reaction: Sendable {
+        case pass
+        /// The chip does not get it.
+        case answer([UInt8])
+        /// The answer is another one. If it is shorter than a header, or than its header says, the connection ends.
+        case change(@Sendable ([UInt8]) -> [UInt8])
+        /// The connection ends.
+        case end
+    }
+
+    /// Gets each command with its number, from 0.
+    typealias Interference = @Sendable (_ number: Int, _ command: [UInt8]) -> Reaction
+
+    /// An answer without content, which has the code.
+    static func refusal(_ code: UInt32) -> [UInt8] {
+        [0x80, 0x01, 0, 0, 0, 10] + withUnsafeBytes(of: code.bigEndian, Array.init)
+    }
+
+    /// The number of a command in its header.
+    static func code(of command: [UInt8]) -> Int { command[6..<10].reduce(0) { $0 << 8 | Int($1) } }
 
     let port: Int
     private let passed = Mutex<[[UInt8]]>([])
-    private let answers = Atomic(0)
+    private let commands = Atomic(0)
     private let interference: Interference
 
     var chip: Chip { Chip(at: SoftwareTPM.place(port)) }
-    /// Commands and answers, in their order.
+    /// Commands and answers, in turn.
     var messages: [[UInt8]] { passed.withLock { $0 } }
 
-    /// - Parameter interference: gets each answer with its number, from 0; returns what is passed on, or `nil` to end the
-    ///   connection.
-    init(to chip: SoftwareTPM, _ interference: @escaping Interference = { $1 }) throws {
+    init(to chip: SoftwareTPM, _ interference: @escaping Interference = { _, _ in .pass }) throws {
         port = try UnusedPort.reservePair()
         self.interference = interference
         for offset in [0, 1] {
@@ -48,19 +65,29 @@ final class ChipRelay: Sendable {
         let server = Connection.open(to: target)
         guard server >= 0 else { return }
         defer { close(server) }
-        while true {
-            guard let command = message(from: client, isChip), send(command, to: server),
-                let answer = message(from: server, isChip)
-            else { return }
+        while let command = message(from: client, isChip) {
             guard isChip else {
-                guard send(answer, to: client) else { return }
+                guard send(command, to: server), let answer = message(from: server, false), send(answer, to: client)
+                else { return }
                 continue
             }
-            let number = answers.add(1, ordering: .relaxed).oldValue
-            guard let changed = interference(number, answer) else { return }
-            passed.withLock { $0 += [command, changed] }
-            guard send(changed, to: client) else { return }
+            guard let answer = answer(to: command, of: server) else { return }
+            passed.withLock { $0 += [command, answer] }
+            guard send(answer, to: client), answer.count >= Self.length(of: answer) else { return }
         }
+    }
+
+    private func answer(to command: [UInt8], of server: Int32) -> [UInt8]? {
+        let reaction = interference(commands.add(1, ordering: .relaxed).oldValue, command)
+        if case .end = reaction { return nil }
+        if case .answer(let answer) = reaction { return answer }
+        guard send(command, to: server), let answer = message(from: server, true) else { return nil }
+        if case .change(let change) = reaction { return change(answer) }
+        return answer
+    }
+
+    private static func length(of message: [UInt8]) -> Int {
+        message.count < 10 ? 10 : message[2..<6].reduce(0) { $0 << 8 | Int($1) }
     }
 
     /// A command or an answer, whose length is in its header (TPM 2.0 part 1, 18); or whatever there is at once.
@@ -72,9 +99,7 @@ final class ChipRelay: Sendable {
             guard count > 0 else { return nil }
             bytes += buffer.prefix(count)
             guard isChip else { return bytes }
-            guard bytes.count >= 6 else { continue }
-            let length = bytes[2..<6].reduce(0) { $0 << 8 | Int($1) }
-            if bytes.count >= length { return bytes }
+            if bytes.count >= Self.length(of: bytes) { return bytes }
         }
     }
 

@@ -53,9 +53,6 @@ final class SoftwareTPM: @unchecked Sendable {
         self.process = nil
     }
 
-    /// Stops its process, without an end to its connections, or lets it go on.
-    func suspend(_ isSuspended: Bool) { if let process { kill(process, isSuspended ? SIGSTOP : SIGCONT) } }
-
     /// Runs a command of tpm2-tools with it.
     ///
     /// - Returns: its exit status.

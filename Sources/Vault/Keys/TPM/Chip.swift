@@ -6,16 +6,17 @@ import Synchronization
 /// A TPM 2.0. The connection is opened for an operation and closed after it, with all that the operation has loaded:
 /// nothing is left in the chip, and nothing is open while the program is idle.
 ///
-/// Operations block, as long as the chip needs: up to a minute to make an RSA key. Those of several threads run one after
-/// the other, because a chip has room for three objects.
+/// Operations block, as long as the chip needs: up to a minute to make an RSA key. The kernel ends what takes a chip
+/// longer than its driver allows. Those of several threads run one after the other, because a chip has room for three
+/// objects.
 public struct Chip: Sendable {
     /// The kernel's resource manager.
     public static let usualPlace = "device:/dev/tpmrm0"
-    /// How long an operation is tried again while the chip is busy.
-    static let patience = Duration.seconds(5)
 
     let place: String
     private let owner: SecretBytes?
+    /// How long an operation is tried again while the chip is busy.
+    private let patience: Duration
 
     private static let turn = Mutex(())
 
@@ -24,8 +25,13 @@ public struct Chip: Sendable {
     ///   - owner: the authorization value of its owner, if one is set. It is proven by a code (HMAC) and never sent, but
     ///     whoever listens on the chip's bus can guess a weak one.
     public init(at place: String = usualPlace, owner: SecretBytes? = nil) {
+        self.init(at: place, owner: owner, patience: .seconds(5))
+    }
+
+    init(at place: String, owner: SecretBytes? = nil, patience: Duration) {
         self.place = place
         self.owner = owner
+        self.patience = patience
     }
 
     /// Runs an operation, again from its beginning while the chip is busy.
@@ -38,7 +44,7 @@ public struct Chip: Sendable {
         named name: [UInt8]? = nil, _ body: (ChipConnection) throws(ChipError) -> Result
     ) throws(ChipError) -> Result {
         let library = try ChipLibrary.library()
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + patience
         var wait = Duration.milliseconds(20)
         while true {
             do throws(ChipError) {

@@ -37,11 +37,20 @@ final class ChipConnection {
 
     /// Removes from the chip what was loaded, also after an error, and closes the connection.
     func close() {
-        // One that cannot be removed is gone with its connection, or stays until the chip is restarted.
-        for handle in loaded.reversed() { _ = esys.flush(context, handle) }
+        for handle in loaded.reversed() { remove(handle) }
         var context: OpaquePointer? = context
         esys.finalize(&context)
         library.connection.calls.close(&channel)
+    }
+
+    /// Removes an object or session, also from a chip that is busy. One that cannot be removed is gone with its connection,
+    /// or stays until the chip is restarted.
+    private func remove(_ handle: Handle) {
+        for _ in 0..<10 {
+            let code = ChipCode(raw: esys.flush(context, handle))
+            guard case .busy? = code.error("remove an object") else { return }
+            usleep(20_000)
+        }
     }
 
     func check(_ operation: String, _ code: UInt32) throws(ChipError) {
