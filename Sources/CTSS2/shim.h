@@ -16,7 +16,6 @@
     CALL(get_name, Esys_TR_GetName) \
     CALL(set_auth, Esys_TR_SetAuth) \
     CALL(from_handle, Esys_TR_FromTPMPublic) \
-    CALL(close, Esys_TR_Close) \
     CALL(start_session, Esys_StartAuthSession) \
     CALL(set_session_attributes, Esys_TRSess_SetAttributes) \
     CALL(pcr_read, Esys_PCR_Read) \

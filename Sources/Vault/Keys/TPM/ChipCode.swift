@@ -47,6 +47,12 @@ struct ChipCode: Equatable {
     /// Whether the chip found an authorization value wrong.
     var isUnauthorized: Bool { layer == .chip && (base == 0x8E || base == 0xA2) }
 
+    /// TPM_RC_NV_DEFINED.
+    var isIndexTaken: Bool { layer == .chip && base == 0x14C }
+
+    /// TPM_RC_HANDLE.
+    var isHandleUnknown: Bool { layer == .chip && base == 0x8B }
+
     /// Of the chip: a register was extended meanwhile, no room for another object or session, yielded, self-test, writes
     /// too fast, try again, memory that does not answer.
     private static let busy: Set<UInt32> = [

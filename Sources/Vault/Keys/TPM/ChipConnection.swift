@@ -141,13 +141,20 @@ final class ChipConnection {
 
     /// Sets the authorization value that the stack uses for an object.
     func authorize(_ handle: Handle, _ value: SecretBytes) throws(ChipError) {
+        var sized = try sized(value)
+        defer { wipe(structure: &sized) }
+        try check("use an authorization value", esys.set_auth(context, handle, &sized))
+    }
+
+    /// An authorization value in the stack's own form, which the caller wipes.
+    func sized(_ value: SecretBytes) throws(ChipError) -> TPM2B_AUTH {
         // Chips drop zeros at the end (TPM 2.0 part 1, 17.6.4.3).
         let sized = value.withUnsafeBytes { bytes in
             TPM2B_AUTH(bytes.prefix((bytes.lastIndex { $0 != 0 } ?? -1) + 1))
         }
-        guard var sized else { throw .ownerUnauthorized }
-        defer { wipe(structure: &sized) }
-        try check("use an authorization value", esys.set_auth(context, handle, &sized))
+        // Only an owner's can be longer than a chip allows; those of this program have 32 bytes.
+        guard let sized else { throw .ownerUnauthorized }
+        return sized
     }
 
     func name(of handle: Handle) throws(ChipError) -> [UInt8] {

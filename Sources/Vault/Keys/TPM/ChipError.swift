@@ -25,6 +25,10 @@ public enum ChipError: Explained, Equatable {
     case rsaUnsuitable
     /// The key makes no such signature.
     case signatureUnsupported
+    /// The TPM has nothing under this number of its memory (NV index): it was removed.
+    case indexMissing(number: UInt32)
+    /// Another program has something under this number.
+    case indexTaken(number: UInt32)
     /// What the vault has kept of an object of the TPM is damaged.
     case handleDamaged
     /// The answer to `operation` has a wrong size or form.
@@ -95,6 +99,16 @@ extension ChipError {
             Explanation(
                 "tpm.signature-unsupported", .unavailable, "the key in the TPM cannot make such a signature",
                 remedy: "use a P-256 key: p256")
+        case .indexMissing(let number):
+            Explanation(
+                "tpm.index-missing", .configuration,
+                "the TPM has no NV index 0x\(String(number, radix: 16, uppercase: true)) any more",
+                remedy: "find out who removed it; what was encrypted with it is lost")
+        case .indexTaken(let number):
+            Explanation(
+                "tpm.index-taken", .conflict,
+                "the TPM's NV index 0x\(String(number, radix: 16, uppercase: true)) is used by another program",
+                remedy: "try again: another one is drawn")
         case .handleDamaged:
             Explanation(
                 "tpm.handle-damaged", .damaged, "what the vault has kept of a key in the TPM is damaged",
@@ -114,7 +128,8 @@ extension ChipError {
     public static let examples: [ChipError] = [
         .libraryMissing(name: "LIBRARY"), .absent(place: "TCTI"), .notPermitted(place: "TCTI"),
         .gone(operation: "OPERATION"), .busy(operation: "OPERATION"), .lockedOut, .otherChip, .registersChanged,
-        .registersUnavailable, .ownerUnauthorized, .rsaUnsuitable, .signatureUnsupported, .handleDamaged,
+        .registersUnavailable, .ownerUnauthorized, .rsaUnsuitable, .signatureUnsupported,
+        .indexMissing(number: 0x0181_0000), .indexTaken(number: 0x0181_0000), .handleDamaged,
         .answerMalformed(operation: "OPERATION"), .refused(operation: "OPERATION", code: 0x101),
     ]
 }

@@ -15,8 +15,11 @@ extension ChipConnection {
         let operation = "make an object"
         var sensitive = TPM2B_SENSITIVE_CREATE()
         defer { wipe(structure: &sensitive) }
-        if let authorization, let value = TPM2B_AUTH(authorization) { sensitive.sensitive.userAuth = value }
-        if let content, let value = TPM2B_SENSITIVE_DATA(content) { sensitive.sensitive.data = value }
+        if let authorization { sensitive.sensitive.userAuth = try sized(authorization) }
+        if let content {
+            guard let value = TPM2B_SENSITIVE_DATA(content) else { throw .answerMalformed(operation: operation) }
+            sensitive.sensitive.data = value
+        }
         var area = try publicArea(template.bytes, operation)
         var (data, registers) = (TPM2B_DATA(), TPML_PCR_SELECTION())
         var privateOutput: UnsafeMutablePointer<TPM2B_PRIVATE>?
