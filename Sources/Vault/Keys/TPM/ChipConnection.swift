@@ -71,17 +71,25 @@ final class ChipConnection {
         return handle
     }
 
-    /// Takes over what the stack has allocated.
+    /// Reads what the stack has allocated, and frees it.
     func take<Structure, Result>(
         _ operation: String, _ pointer: UnsafeMutablePointer<Structure>?, _ read: (inout Structure) -> Result?
     ) throws(ChipError) -> Result {
         guard let pointer else { throw .answerMalformed(operation: operation) }
-        defer {
-            wipe(structure: &pointer.pointee)
-            esys.free(pointer)
-        }
+        defer { esys.free(pointer) }
         guard let result = read(&pointer.pointee) else { throw .answerMalformed(operation: operation) }
         return result
+    }
+
+    /// Reads a secret that the stack has allocated, wipes it and frees it.
+    func takeSecret<Structure: SizedBuffer>(
+        _ operation: String, _ pointer: UnsafeMutablePointer<Structure>?
+    ) throws(ChipError) -> SecretBytes {
+        try take(operation, pointer) { structure in
+            let secret = structure.withBytes { SecretBytes($0) }
+            structure.wipeBytes()
+            return secret
+        }
     }
 
     // MARK: The primary key and sessions

@@ -163,8 +163,8 @@ extension ChipConnection {
             operation,
             esys.nv_read(
                 context, index, index, session, Self.none, Self.none, UInt16(content.bytes), 0, &output))
-        return try take(operation, output) { output in
-            output.withBytes { $0.count == content.bytes ? SecretBytes($0) : nil }
-        }
+        let secret = try takeSecret(operation, output)
+        guard secret.count == content.bytes else { throw .answerMalformed(operation: operation) }
+        return secret
     }
 }

@@ -71,7 +71,7 @@ extension ChipConnection {
         try encrypt(session, command: false, answer: true)
         var output: UnsafeMutablePointer<TPM2B_SENSITIVE_DATA>?
         try check(operation, esys.unseal(context, handle, session, Self.none, Self.none, &output))
-        return try take(operation, output) { data in data.withBytes { SecretBytes($0) } }
+        return try takeSecret(operation, output)
     }
 
     /// The policy that an object has which is bound to the present values of registers; empty for none.

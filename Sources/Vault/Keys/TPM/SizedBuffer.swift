@@ -41,9 +41,18 @@ extension SizedBuffer {
             body(UnsafeRawBufferPointer(rebasing: memory[start...].prefix(count)))
         }
     }
+
+    /// Overwrites the bytes.
+    mutating func wipeBytes() {
+        let (start, count) = (MemoryLayout<UInt16>.size, Int(size))
+        withUnsafeMutableBytes(of: &self) { memory in
+            let bytes = memory[start...].prefix(count)
+            explicit_bzero(memory.baseAddress! + start, bytes.count)
+        }
+    }
 }
 
-/// Overwrites what a structure of C has held.
+/// Overwrites all that a structure of C has held.
 func wipe<Structure>(structure: inout Structure) {
     withUnsafeMutableBytes(of: &structure) { explicit_bzero($0.baseAddress!, $0.count) }
 }
