@@ -42,7 +42,7 @@ final class ChipRelay: Sendable {
         port = try UnusedPort.reservePair()
         self.interference = interference
         for offset in [0, 1] {
-            let listener = try Connection.listen(on: port + offset)
+            let listener = try LocalPort.listen(on: port + offset)
             let target = chip.port + offset
             Thread.detachNewThread { [weak self] in
                 while true {
@@ -62,7 +62,7 @@ final class ChipRelay: Sendable {
     deinit { for listener in listeners.withLock({ $0 }) { shutdown(listener, Int32(SHUT_RDWR)) } }
 
     private func serve(_ client: Int32, _ target: Int, isChip: Bool) {
-        let server = Connection.open(to: target)
+        let server = LocalPort.open(to: target)
         guard server >= 0 else { return }
         defer { close(server) }
         while let command = message(from: client, isChip) {

@@ -100,4 +100,51 @@ struct ChipTests {
         #expect(throws: ChipError.self) { try Chip(at: SoftwareTPM.place(UnusedPort.reservePair())).run { _ in } }
     }
 
+    @Test("a TPM that the agent's user may not use is told from one that is not there")
+    func notPermitted() async throws {
+        let desk = try Desk()
+        let path = desk.directory + "/device"
+        try desk.write(Data(), to: path, mode: 0)
+        typealias SetUser = @convention(c) (UInt32) -> Int32
+        // Glibc's module leaves setfsuid(2) out.
+        let setUser = unsafeBitCast(try #require(dlsym(nil, "setfsuid")), to: SetUser.self)
+        let error = await withCheckedContinuation { (continuation: CheckedContinuation<ChipError, Never>) in
+            Thread.detachNewThread {
+                // Of this thread alone: root may open all files.
+                _ = setUser(65534)
+                continuation.resume(returning: ChipPlace("device:\(path)").openingError(ChipCode(raw: 0xA_000A)))
+            }
+        }
+        #expect(error == .notPermitted(place: "device:\(path)"))
+        #expect(error.remedy?.contains("tss") == true)
+        #expect(!error.isTemporary)
+    }
+
+    // MARK: What is left in it
+
+    @Test("a TPM has nothing loaded after an operation, whether it worked or not")
+    func nothingLoaded() async throws {
+        let software = try SoftwareTPM()
+        let chip = software.chip
+        let keys = TPMKeys(chip)
+        let key = try keys.make(.p256, name: "device")
+        let signer = try keys.signer(of: key)
+        _ = try signer.sign(Self.digest)
+        #expect(try software.loadedHandles().isEmpty)
+        let bound = TPMSlot(chip, registers: try #require(ChipRegisters([16])))
+        let made = try await bound.makeWrappingKey()
+        _ = try await bound.wrappingKey(from: made.parameters)
+        #expect(try software.loadedHandles().isEmpty)
+        // Refused with the object and both sessions loaded.
+        try #require(try software.run("tpm2_pcrextend", "16:sha256=\(String(repeating: "5a", count: 32))") == 0)
+        await #expect(throws: VaultError.chip(.registersChanged)) { try await bound.wrappingKey(from: made.parameters) }
+        #expect(try software.loadedHandles().isEmpty)
+        let authorization = try SecretBytes.random(32)
+        let counter = try ChipCounter.make(in: chip, authorization: authorization)
+        #expect(throws: VaultError.self) { try counter.value(in: chip, try SecretBytes.random(32)) }
+        #expect(try software.loadedHandles().isEmpty)
+        // The list is not always empty.
+        try #require(try software.run("tpm2_createprimary", "-C", "o", "-c", "DIR/p.ctx") == 0)
+        #expect(try software.loadedHandles().contains("0x80000000"))
+    }
 }

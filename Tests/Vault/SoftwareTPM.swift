@@ -39,7 +39,7 @@ final class SoftwareTPM: @unchecked Sendable {
             "not-need-init,startup-clear",
         ])
         let deadline = ContinuousClock.now + .seconds(20)
-        while !Connection.accepts(port + 1) {
+        while !LocalPort.accepts(port + 1) {
             guard ContinuousClock.now < deadline else { throw Unexpected("swtpm does not listen on \(port + 1)") }
             usleep(5000)
         }
@@ -68,16 +68,28 @@ final class SoftwareTPM: @unchecked Sendable {
 
     func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: "\(directory)/\(name)"))) }
 
-    private func spawn(_ arguments: [String]) throws -> pid_t {
+    /// The handles of objects and sessions that are loaded in it, as tpm2-tools lists them.
+    func loadedHandles() throws -> String {
+        var handles = ""
+        for kind in ["handles-transient", "handles-loaded-session"] {
+            let tool = try spawn(["/usr/bin/tpm2_getcap", kind], output: "\(directory)/handles")
+            guard ChildProcess.waitForExit(of: tool) == 0 else { throw Unexpected("no \(kind)") }
+            handles += String(decoding: try read("handles"), as: UTF8.self)
+        }
+        return handles
+    }
+
+    private func spawn(_ arguments: [String], output: String = "/dev/null") throws -> pid_t {
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(null) }
+        let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        defer { for descriptor in [null, file] { close(descriptor) } }
         let variables = ["PATH=/usr/bin:/bin", "TPM2TOOLS_TCTI=\(place)", "TSS2_LOG=all+NONE"]
-        return try ChildProcess.spawn(arguments, variables: variables, streams: [null, null, null])
+        return try ChildProcess.spawn(arguments, variables: variables, streams: [null, file, null])
     }
 }
 
 /// TCP to this machine.
-enum Connection {
+enum LocalPort {
     static func accepts(_ port: Int) -> Bool {
         let descriptor = open(to: port)
         guard descriptor >= 0 else { return false }
