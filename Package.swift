@@ -137,6 +137,7 @@ let package = Package(
         system("CGnuTLS", apt: "libgnutls28-dev"),
         system("CBluetooth", apt: "libbluetooth-dev"),
         system("CSystemd", apt: "libsystemd-dev"),
+        system("CPKCS11", apt: "libp11-kit-dev"),
 
         // How the program differs from its tests, which have memory checkers: quiet dispatch pools, a heap that is wiped.
         .target(
@@ -149,7 +150,7 @@ let package = Package(
         room("Settings", ["Groundwork", toml]),
         room("Cryptography", ["Groundwork", "COpenSSL", "CKeyProvider"]),
         room("Storage", ["Groundwork", "CLinux", "CSQLite"]),
-        room("Vault", ["Groundwork", "Cryptography", "Storage"]),
+        room("Vault", ["Groundwork", "Cryptography", "Storage", "CPKCS11"]),
         room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
         room("OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
         room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),

@@ -150,6 +150,7 @@ extension VaultError {
             Explanation("vault.too-many-records", .conflict, "vault \(path) can hold no more than \(limit) records")
         case .storage(let error): error.explanation
         case .cryptography(let error): error.explanation
+        case .token(let error): error.explanation
         }
     }
 
@@ -179,7 +180,7 @@ extension VaultError {
         .keyInvalid(name: placeholder), .keyExists(name: placeholder), .nameNotAllowed(name: placeholder, kind: nil),
         .contentTooLong(name: placeholder, bytes: 2_000_000, limit: 1_048_576),
         .tooManyRecords(path: "PATH", limit: 1024),
-        .storage(.full(path: "PATH")), .cryptography(.notAuthentic),
+        .storage(.full(path: "PATH")), .cryptography(.notAuthentic), .token(.noToken(uri: "URI")),
     ]
 
     private static let placeholder = RecordName(scope: "GATEWAY", name: "RECORD")

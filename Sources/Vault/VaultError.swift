@@ -73,6 +73,7 @@ public enum VaultError: Explained, Equatable {
     // Below
     case storage(StorageError)
     case cryptography(CryptographyError)
+    case token(TokenError)
 
     /// Whether a single record can no longer be read, whatever happens to the disk or the memory.
     var isOfRecord: Bool {

@@ -36,7 +36,7 @@ extension PublicKey {
 
     /// Verifies what a ``ForeignKey`` made, with exactly the salt that was asked for. Leaves OpenSSL's queue of errors as it
     /// was.
-    func verifies(_ signature: [UInt8], of digest: UnsignedDigest) -> Bool {
+    public func verifies(_ signature: [UInt8], of digest: UnsignedDigest) -> Bool {
         ERR_set_mark()
         defer { ERR_pop_to_mark() }
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { return false }
