@@ -3,8 +3,8 @@ import Synchronization
 
 /// A PKCS#11 module: the library of a token's vendor, loaded when it is first needed and never unloaded.
 ///
-/// It runs in this process and can read all of its memory, so its file has to belong to root. All calls are made in turn.
-/// One object is meant to be made for each module of the settings.
+/// It runs in this process and can read all of its memory, so its file has to belong to root. All calls are made in
+/// turn. One object is meant to be made for each module of the settings.
 public final class TokenModule: Sendable {
     private enum State: Sendable {
         case unused
@@ -30,7 +30,8 @@ public final class TokenModule: Sendable {
     /// Calls `body` while nobody else calls the module. May block for as long as the module does.
     ///
     /// - Throws: also ``TokenError/moduleMissing(path:)``, ``TokenError/moduleUnsafe(path:reason:)``,
-    ///   ``TokenError/notAModule(path:reason:)``, ``TokenError/refused(operation:code:)``, ``TokenError/moduleEnded(path:)``
+    ///   ``TokenError/notAModule(path:reason:)``, ``TokenError/refused(operation:code:)``,
+    ///   ``TokenError/moduleEnded(path:)``
     func inTurn<Result: Sendable>(
         _ body: (TokenFunctions) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -46,8 +47,8 @@ public final class TokenModule: Sendable {
         }
     }
 
-    /// Ends the module's work (`C_Finalize`), as it has to be before the process exits: SoftHSM 2.6.1 crashes otherwise.
-    /// Waits for a call that is under way; later ones fail.
+    /// Ends the module's work (`C_Finalize`), as it has to be before the process exits: SoftHSM 2.6.1 crashes
+    /// otherwise. Waits for a call that is under way; later ones fail.
     public func finalize() {
         state.withLock { state in
             // What it returns changes nothing: the process ends.

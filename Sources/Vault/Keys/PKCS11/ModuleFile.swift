@@ -1,7 +1,8 @@
 import Glibc
 import Groundwork
 
-/// Whether the file of a PKCS#11 module is safe to load: it becomes part of this process, with all that is in its memory.
+/// Whether the file of a PKCS#11 module is safe to load: it becomes part of this process, with all that is in its
+/// memory.
 struct ModuleFile {
     /// The users that a module and the folders above it may belong to.
     private let owners: Set<uid_t>

@@ -7,8 +7,9 @@ import Synchronization
 /// again with a wrong PIN would lock the token.
 ///
 /// The file has an HMAC of each refused PIN, the token's serial number and random bytes, which are in a file beside it,
-/// named `PATH.key`. A PIN stands there while it is offered too, so that a crash or a full disk does not lose that. Which PIN
-/// has worked is known only until the process ends: on the disk it would let a thief of the card search for it.
+/// named `PATH.key`. A PIN stands there while it is offered too, so that a crash or a full disk does not lose that.
+/// Which PIN has worked is known only until the process ends: on the disk it would let a thief of the card search for
+/// it.
 public final class PINMemory: Sendable {
     /// The largest number of refused PINs that are kept, the newest.
     private static let limit = 32

@@ -43,7 +43,8 @@ public struct TokenDescription: Sendable, Equatable {
     static func text<Field>(_ field: Field) -> String {
         withUnsafeBytes(of: field) { bytes in
             let used = bytes.prefix { $0 != 0 }
-            return String(decoding: used[..<(used.lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? 0)], as: UTF8.self)
+            return String(
+                decoding: used[..<(used.lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? 0)], as: UTF8.self)
         }
     }
 }

@@ -84,7 +84,8 @@ extension TokenError {
         case .uriInvalid(let reason):
             Explanation(
                 "vault.token-uri-invalid", .invalidInput, "the PKCS#11 URI is not valid: \(reason)",
-                remedy: "write it like pkcs11:token=NAME;serial=NUMBER;object=KEY; p11tool --list-token-urls shows some")
+                remedy: "write it like pkcs11:token=NAME;serial=NUMBER;object=KEY"
+            )
         case .pinInURI:
             Explanation(
                 "vault.token-pin-in-uri", .invalidInput, "a PKCS#11 URI must not contain a PIN",
@@ -108,7 +109,8 @@ extension TokenError {
         case .pinWrong(let token, let isFinalTry, let isLocked):
             Explanation(
                 "vault.token-pin-wrong", .denied,
-                "the PIN of token \(token) is wrong" + (isLocked ? "; it is locked now" : isFinalTry ? "; one try is left" : ""),
+                "the PIN of token \(token) is wrong"
+                    + (isLocked ? "; it is locked now" : isFinalTry ? "; one try is left" : ""),
                 remedy: isLocked ? Self.unlock : "correct the PIN; the wrong one is not offered again")
         case .pinKnownWrong(let token):
             Explanation(
@@ -160,7 +162,8 @@ extension TokenError {
         }
     }
 
-    private static let unlock = "unlock it with its SO PIN: pkcs11-tool --module MODULE --login --login-type so --init-pin"
+    private static let unlock =
+        "unlock it with its SO PIN: pkcs11-tool --module MODULE --login --login-type so --init-pin"
 
     public static let examples: [TokenError] = [
         .moduleMissing(path: "PATH"), .moduleUnsafe(path: "PATH", reason: "REASON"),
