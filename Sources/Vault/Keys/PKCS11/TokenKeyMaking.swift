@@ -18,6 +18,7 @@ extension TokenSession {
             names + [
                 TokenAttribute(CKA_TOKEN, true), TokenAttribute(CKA_PRIVATE, true), TokenAttribute(CKA_SENSITIVE, true),
                 TokenAttribute(CKA_EXTRACTABLE, false), TokenAttribute(CKA_SIGN, true),
+                TokenAttribute(CKA_DECRYPT, false), TokenAttribute(CKA_UNWRAP, false),
             ]
         let mechanism: CK_MECHANISM_TYPE
         switch algorithm {
@@ -29,7 +30,6 @@ extension TokenSession {
             publicPart += [
                 TokenAttribute(CKA_MODULUS_BITS, UInt(bits)), TokenAttribute(CKA_PUBLIC_EXPONENT, Self.rsaExponent),
             ]
-            privatePart += [TokenAttribute(CKA_DECRYPT, false), TokenAttribute(CKA_UNWRAP, false)]
         case .p256:
             mechanism = CKM_EC_KEY_PAIR_GEN
             publicPart.append(TokenAttribute(CKA_EC_PARAMS, Self.p256Parameters))
