@@ -109,7 +109,7 @@ final class FaultyModule {
             if (attributeSize) a->ulValueLen = attributeSize;
             if (growingAttribute && a->pValue) a->ulValueLen += 1;
             if (extractable && a->type == CKA_EXTRACTABLE && a->pValue) *(CK_BBOOL *)a->pValue = CK_TRUE;
-            if (shortSecret && a->type == CKA_VALUE) a->ulValueLen -= 1;
+            if (shortSecret && a->type == CKA_VALUE && a->pValue) a->ulValueLen -= 1;
             return CKR_OK;
         }
         static CK_RV decrypt(CK_SESSION_HANDLE s, CK_BYTE *d, CK_ULONG n, CK_BYTE *out, CK_ULONG *count) {

@@ -16,9 +16,13 @@ struct ModuleFileTests {
     }
 
     private func reason(_ path: String) -> String? {
-        guard case .token(.moduleUnsafe(_, let reason)) = #expect(throws: VaultError.self, performing: {
-            try file.checked(path)
-        }) else { return nil }
+        guard
+            case .token(.moduleUnsafe(_, let reason)) = #expect(
+                throws: VaultError.self,
+                performing: {
+                    try file.checked(path)
+                })
+        else { return nil }
         return reason
     }
 

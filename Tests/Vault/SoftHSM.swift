@@ -13,7 +13,8 @@ final class SoftHSM: Sendable {
     static let pin = "123456"
     static let shared = try! SoftHSM()  // Without it there is nothing to test.
 
-    private static let count = 50
+    /// With the others and a slot that is free, as many as a module may have.
+    private static let count = 61
     /// None is the beginning of another: OpenSC's tool takes that for the same.
     private static func label(_ number: Int) -> String { "token \(100 + number)" }
 
@@ -25,11 +26,11 @@ final class SoftHSM: Sendable {
         folder = FileManager.default.temporaryDirectory.path + "/latchkey-softhsm-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder + "/tokens", withIntermediateDirectories: true)
         try """
-            directories.tokendir = \(folder)/tokens
-            objectstore.backend = file
-            log.level = ERROR
-            slots.removable = false
-            """.write(toFile: configuration, atomically: true, encoding: .utf8)
+        directories.tokendir = \(folder)/tokens
+        objectstore.backend = file
+        log.level = ERROR
+        slots.removable = false
+        """.write(toFile: configuration, atomically: true, encoding: .utf8)
         // The first change of the environment makes a new table, so that others who read the old one are not disturbed.
         setenv("SOFTHSM2_CONF", configuration, 1)
         // It makes itself known before it is initialized here, since it reads its tokens once.
@@ -56,7 +57,8 @@ final class SoftHSM: Sendable {
         let said = folder + "/output-" + UUID().uuidString
         defer { unlink(said) }
         let streams = [
-            open("/dev/null", O_RDONLY | O_CLOEXEC), open(said, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0o600),
+            open("/dev/null", O_RDONLY | O_CLOEXEC),
+            open(said, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0o600),
         ]
         defer { for stream in streams { close(stream) } }
         let variables = ProcessInfo.processInfo.environment.merging(["SOFTHSM2_CONF": configuration]) { $1 }

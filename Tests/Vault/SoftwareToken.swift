@@ -64,7 +64,9 @@ struct SoftwareToken {
 
     @discardableResult
     func tool(_ arguments: [String]) throws -> String {
-        let fixed = ["pkcs11-tool", "--module", SoftHSM.library, "--token-label", label, "--login", "--pin", SoftHSM.pin]
+        let fixed = [
+            "pkcs11-tool", "--module", SoftHSM.library, "--token-label", label, "--login", "--pin", SoftHSM.pin,
+        ]
         return try SoftHSM.shared.run(fixed + arguments)
     }
 

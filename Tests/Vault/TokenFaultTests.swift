@@ -20,14 +20,17 @@ struct TokenFaultTests {
         keys = token.keys()
     }
 
-    @Test(
-        "that has lost the session gets a new one, once",
-        arguments: [
+    @Test("that has lost the session gets a new one, once")
+    func reopened() throws {
+        let key = try keys.make(.p256, name: "device")
+        let codes = [
             CKR_SESSION_HANDLE_INVALID, CKR_SESSION_CLOSED, CKR_DEVICE_REMOVED, CKR_TOKEN_NOT_PRESENT,
             CKR_USER_NOT_LOGGED_IN,
-        ])
-    func reopened(code: UInt) throws {
-        let key = try keys.make(.p256, name: "device")
+        ]
+        for code in codes { try reopened(code, key) }
+    }
+
+    private func reopened(_ code: UInt, _ key: KeptKey) throws {
         let signer = try keys.signer(of: key)
         try faulty.set(.code, code)
         let before = try faulty.count(.opened)
@@ -82,7 +85,8 @@ struct TokenFaultTests {
         #expect(try keys.orphans(known: [key]) == [])
     }
 
-    @Test("with a signature of another size is refused", arguments: [FaultyModule.Fault.longSignature, .shortSignature])
+    @Test(
+        "with a signature of another size is refused", arguments: [FaultyModule.Fault.longSignature, .shortSignature])
     func signatureSize(fault: FaultyModule.Fault) throws {
         for algorithm in [PrivateKey.Algorithm.p256, .rsa(bits: 2048)] {
             let key = try keys.make(algorithm, name: "device")
@@ -95,16 +99,19 @@ struct TokenFaultTests {
         }
     }
 
-    @Test(
-        "with sizes and counts beyond all bounds is refused",
-        arguments: [
-            (FaultyModule.Fault.attributeSize, 1 << 40), (.attributeSize, (16 << 10) + 1), (.growingAttribute, 1),
-            (.manyObjects, 1), (.endlessObjects, 1), (.slotCount, 65), (.slotCount, .max),
-        ])
-    func bounds(fault: FaultyModule.Fault, value: Int) throws {
-        try faulty.set(fault, value)
-        let error = #expect(throws: VaultError.self) { try keys.orphans(known: []) + [keys.make(.p256, name: "device")] }
-        #expect(error?.explanation.code == "vault.token-answer-unusable")
+    @Test("with sizes and counts beyond all bounds is refused")
+    func bounds() throws {
+        _ = try keys.make(.p256, name: "device")
+        let faults: [(FaultyModule.Fault, Int)] = [
+            (.attributeSize, 1 << 40), (.attributeSize, (16 << 10) + 1), (.growingAttribute, 1), (.manyObjects, 1),
+            (.endlessObjects, 1), (.slotCount, 65), (.slotCount, .max),
+        ]
+        for (fault, value) in faults {
+            try faulty.set(fault, value)
+            let error = #expect(throws: VaultError.self, "\(fault) \(value)") { try token.keys().orphans(known: []) }
+            #expect(error?.explanation.code == "vault.token-answer-unusable", "\(fault) \(value)")
+            try faulty.set(fault, 0)
+        }
     }
 
     @Test("that would give a new key away makes none")
@@ -138,14 +145,18 @@ struct TokenFaultTests {
         let key = try keys.make(.p256, name: "device")
         faulty.module.finalize()
         #expect(try faulty.count(.finalized) == 0)
-        #expect(throws: VaultError.token(.moduleEnded(path: faulty.path))) { try keys.signer(of: key).sign(Self.digest) }
+        #expect(throws: VaultError.token(.moduleEnded(path: faulty.path))) {
+            try keys.signer(of: key).sign(Self.digest)
+        }
         #expect(throws: VaultError.token(.moduleEnded(path: faulty.path))) { try token.token().describe() }
     }
 
-    @Test("or lacks a function, or is of another version, is refused", arguments: ["WITHOUT_SIGN", "OF_VERSION_1"])
-    func incomplete(option: String) throws {
-        let faulty = try FaultyModule("-D\(option)")
-        let error = #expect(throws: VaultError.self) { try token.token(faulty.module).describe() }
-        #expect(error?.explanation.code == "vault.token-module-invalid")
+    @Test("or lacks a function, or is of another version, is refused")
+    func incomplete() throws {
+        for option in ["WITHOUT_SIGN", "OF_VERSION_1"] {
+            let faulty = try FaultyModule("-D\(option)")
+            let error = #expect(throws: VaultError.self) { try token.token(faulty.module).describe() }
+            #expect(error?.explanation.code == "vault.token-module-invalid")
+        }
     }
 }

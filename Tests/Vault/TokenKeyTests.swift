@@ -93,7 +93,9 @@ struct TokenKeyTests {
         #expect(lines.first == "[True, True, True, False, True, True, True, False, False]")
         #expect(lines.count == 4)
         for line in lines.dropFirst() {
-            #expect(line.contains("CKR_ATTRIBUTE_SENSITIVE") || line.contains("CKR_ATTRIBUTE_TYPE_INVALID") || line == "None")
+            #expect(
+                line.contains("CKR_ATTRIBUTE_SENSITIVE") || line.contains("CKR_ATTRIBUTE_TYPE_INVALID")
+                    || line == "None")
         }
     }
 
@@ -196,7 +198,8 @@ struct TokenKeyTests {
             for thread in 0..<8 {
                 group.addTask {
                     try (0..<20).allSatisfy { number in
-                        let digest = UnsignedDigest(Digest.sha256.hash([UInt8(thread), UInt8(number)]), by: .sha256, .ecdsa)
+                        let digest = UnsignedDigest(
+                            Digest.sha256.hash([UInt8(thread), UInt8(number)]), by: .sha256, .ecdsa)
                         return key.publicKey.verifies(try signer.sign(digest), of: digest)
                     }
                 }

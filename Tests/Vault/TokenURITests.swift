@@ -48,7 +48,8 @@ struct TokenURITests {
         arguments: [
             "pkcs11:?module-path=/usr/lib/evil.so", "pkcs11:module-name=evil", "pkcs11:token=a?", "pkcs11:x-vendor=1",
             "pkcs11:Token=a", "pkcs11:token", "pkcs11:token=a;", "pkcs11:;token=a", "pkcs11:token=a;token=b",
-            "pkcs11:token=", "pkcs11:id=", "pkcs11:token=a b", "pkcs11:token=%4", "pkcs11:token=%zz", "pkcs11:token=%00",
+            "pkcs11:token=", "pkcs11:id=", "pkcs11:token=a b", "pkcs11:token=%4", "pkcs11:token=%zz",
+            "pkcs11:token=%00",
             "pkcs11:token=%ff", "pkcs11:token=a/b", "pkcs11:token=\u{e9}", "pkcs11:slot-id=-1", "pkcs11:slot-id=+1",
             "pkcs11:slot-id=99999999999999999999", "pkcs11:type=cert", "pkcs11:library-version=1.2.3",
             "pkcs11:library-version=256", "pkcs11:library-version=1.", "http:token=a", "", "pkcs11",

@@ -48,6 +48,15 @@ public final class Token: Sendable {
         login = TokenLogin(memory: memory, pin: pin)
     }
 
+    deinit {
+        guard let kept = state.withLock({ $0.kept }) else { return }
+        do throws(VaultError) {
+            try module.inTurn { functions in _ = functions.list.C_CloseSession(kept.handle) }
+        } catch {
+            // The module has ended, and has closed it.
+        }
+    }
+
     /// What the token says about itself now, such as whether its PIN is locked. Needs no PIN.
     ///
     /// - Throws: ``VaultError/token(_:)``
@@ -86,7 +95,6 @@ public final class Token: Sendable {
         } catch {
             // An operation that was begun and not ended would refuse the next one.
             end(&state, functions)
-            if case .token(.noToken) = error, state.wasThere { throw .token(.tokenGone(uri: uri.description)) }
             throw error
         }
     }
@@ -99,14 +107,17 @@ public final class Token: Sendable {
         if let open = state.kept {
             kept = open
         } else {
-            kept = try open(access == .writing, functions)
+            do throws(VaultError) {
+                kept = try open(access == .writing, functions)
+            } catch .token(.noToken) where state.wasThere {
+                throw .token(.tokenGone(uri: uri.description))
+            }
             state = State(kept: kept, wasThere: true)
         }
         let description = try functions.description(ofTokenIn: kept.slot)
         // Another token may be in the slot by now.
         guard uri.fits(description) else {
-            end(&state, functions)
-            throw .token(.noToken(uri: uri.description))
+            throw .token(.tokenGone(uri: uri.description))
         }
         let session = TokenSession(functions: functions, handle: kept.handle, token: description, login: login)
         if access != .anonymous { try session.logIn() }
