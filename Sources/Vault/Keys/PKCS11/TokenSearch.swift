@@ -10,8 +10,9 @@ extension TokenFunctions {
     /// - Throws: ``TokenError/noToken(uri:)``, ``TokenError/severalTokens(uri:count:)``
     func token(_ uri: TokenURI) throws(VaultError) -> TokenDescription {
         let wanted = uri.ofToken
-        let found = try fitsLibrary(wanted) ? try tokens().filter { wanted.fits($0) } : []
-        guard let token = found.first else { throw .token(.noToken(uri: wanted.description)) }
+        let (tokens, fault) = try fitsLibrary(wanted) ? try tokens() : ([], nil)
+        let found = tokens.filter { wanted.fits($0) }
+        guard let token = found.first else { throw fault ?? .token(.noToken(uri: wanted.description)) }
         guard found.count == 1 else { throw .token(.severalTokens(uri: wanted.description, count: found.count)) }
         return token
     }
@@ -28,18 +29,23 @@ extension TokenFunctions {
         return uri.fits(LibraryDescription(info))
     }
 
-    private func tokens() throws(VaultError) -> [TokenDescription] {
-        var tokens: [TokenDescription] = []
+    /// The tokens that describe themselves, and the error of one that does not, which hides no other.
+    private func tokens() throws(VaultError) -> ([TokenDescription], VaultError?) {
+        var (tokens, fault): ([TokenDescription], VaultError?) = ([], nil)
         for slot in try slots() {
             var info = CK_TOKEN_INFO()
             let code = list.C_GetTokenInfo(slot, &info)
-            // One that was just taken out, or is of a kind that the module does not know, hides no other.
-            guard code != CKR_TOKEN_NOT_PRESENT, code != CKR_TOKEN_NOT_RECOGNIZED else { continue }
-            try check("describe a token", code)
+            guard code == CKR_OK else {
+                // One that was just taken out, or is of a kind that the module does not know, is no token.
+                if code != CKR_TOKEN_NOT_PRESENT, code != CKR_TOKEN_NOT_RECOGNIZED {
+                    fault = .token(.refused(operation: "describe a token", code: code))
+                }
+                continue
+            }
             let token = TokenDescription(info, slot: slot)
             if token.isInitialized { tokens.append(token) }
         }
-        return tokens
+        return (tokens, fault)
     }
 
     private func slots() throws(VaultError) -> [CK_SLOT_ID] {
