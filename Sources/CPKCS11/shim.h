@@ -1,5 +1,5 @@
-/* PKCS #11 for Swift: the declarations of version 2.40. A module is a file that the settings name, and is loaded when it is
- * first needed. The header is that of libp11-kit-dev; nothing is linked.
+/* PKCS #11 for Swift: the declarations of version 2.40. A module is a file that the settings name, and is loaded when it
+ * is first needed. The header is that of libp11-kit-dev; nothing is linked.
  */
 #pragma once
 #include <dlfcn.h>
@@ -24,7 +24,8 @@ static inline const char *latchkey_load_token_module(const char *path, CK_FUNCTI
     if (!list) return "it has no C_GetFunctionList";
     *functions = NULL;
     if (list(functions) != CKR_OK || !*functions) return "its C_GetFunctionList gives no functions";
-    if ((*functions)->version.major != 2 && (*functions)->version.major != 3) return "it is not of PKCS #11 version 2 or 3";
+    const int version = (*functions)->version.major;
+    if (version != 2 && version != 3) return "it is not of PKCS #11 version 2 or 3";
     LATCHKEY_TOKEN_CALLS(LATCHKEY_TOKEN_NEEDS)
     return NULL;
 }

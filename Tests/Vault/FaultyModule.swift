@@ -30,6 +30,8 @@ final class FaultyModule {
         case extractable
         /// The secret of an agreement or a decryption has a byte too few.
         case shortSecret
+        /// The token in this slot does not describe itself.
+        case broken
     }
 
     enum Number: String {
@@ -70,8 +72,10 @@ final class FaultyModule {
         #include <string.h>
         #include <p11-kit-1/p11-kit/pkcs11.h>
 
-        long losses, closed, wrongSignature, longSignature, shortSignature, attributeSize, growingAttribute, manyObjects;
-        long endlessObjects, slotCount, flags, noPSS, bareEC, extractable, shortSecret, code, logins, opened, finalized;
+        long losses, closed, wrongSignature, longSignature, shortSignature, attributeSize, growingAttribute;
+        long manyObjects, endlessObjects, slotCount, flags, noPSS, bareEC, extractable, shortSecret;
+        long broken = -1, code, logins, opened;
+        long finalized;
         static CK_FUNCTION_LIST *real, list;
 
         static CK_RV sign_init(CK_SESSION_HANDLE s, CK_MECHANISM *m, CK_OBJECT_HANDLE k) {
@@ -93,6 +97,7 @@ final class FaultyModule {
         }
         static CK_RV login(CK_SESSION_HANDLE s, CK_USER_TYPE u, CK_BYTE *pin, CK_ULONG n) {
             logins++;
+            if (!pin) return real->C_Login(s, u, (CK_BYTE *)"\(SoftHSM.pin)", \(SoftHSM.pin.utf8.count));
             return real->C_Login(s, u, pin, n);
         }
         static CK_RV attributes(CK_SESSION_HANDLE s, CK_OBJECT_HANDLE o, CK_ATTRIBUTE *a, CK_ULONG n) {
@@ -129,9 +134,13 @@ final class FaultyModule {
             return result;
         }
         static CK_RV token(CK_SLOT_ID id, CK_TOKEN_INFO *info) {
+            if (id == broken) return CKR_GENERAL_ERROR;
             CK_RV result = real->C_GetTokenInfo(id, info);
             info->flags |= flags;
             return result;
+        }
+        static CK_RV initialize(void *arguments) {
+            return arguments ? CKR_CANT_LOCK : real->C_Initialize(arguments);
         }
         static CK_RV finalize(void *reserved) { finalized++; return CKR_OK; }
 
@@ -145,6 +154,9 @@ final class FaultyModule {
             list.C_GetTokenInfo = token; list.C_Decrypt = decrypt; list.C_Finalize = finalize;
         #ifdef WITHOUT_SIGN
             list.C_Sign = 0;
+        #endif
+        #ifdef WITHOUT_LOCKS
+            list.C_Initialize = initialize;
         #endif
         #ifdef OF_VERSION_1
             list.version.major = 1;

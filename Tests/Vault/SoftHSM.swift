@@ -2,11 +2,17 @@ import Cryptography
 import Foundation
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import Vault
 
-/// SoftHSM with tokens of its own in a temporary folder, which all tests of the process share: it reads where they are when
-/// it is initialized. Each test takes a token for itself.
+/// The tests with tokens, one after another: SoftHSM cannot read a token's file while another process writes it, and
+/// programs of others do.
+@Suite("PKCS#11", .serialized, .enabled(if: SoftHSM.isInstalled, "softhsm2 is not installed"))
+enum SoftwareTokenTests {}
+
+/// SoftHSM with tokens of its own in a temporary folder, which all tests of the process share: it reads where they are
+/// when it is initialized. Each test takes a token for itself.
 final class SoftHSM: Sendable {
     static let library = "/usr/lib/softhsm/libsofthsm2.so"
     static let isInstalled = FileManager.default.fileExists(atPath: library)
@@ -62,7 +68,7 @@ final class SoftHSM: Sendable {
         ]
         defer { for stream in streams { close(stream) } }
         let variables = ProcessInfo.processInfo.environment.merging(["SOFTHSM2_CONF": configuration]) { $1 }
-        let process = try ChildProcess.spawn(
+        let process = try ChildProcess.spawnUnmarked(
             ["/usr/bin/env"] + arguments, variables: variables.map { "\($0.key)=\($0.value)" },
             streams: streams + [streams[1]])
         let status = ChildProcess.waitForExit(of: process)

@@ -80,7 +80,9 @@ struct TokenFunctions: @unchecked Sendable {
     fileprivate func initialize() throws(VaultError) -> Bool {
         var arguments = CK_C_INITIALIZE_ARGS()
         arguments.flags = CKF_OS_LOCKING_OK
-        let code = list.C_Initialize(&arguments)
+        var code = list.C_Initialize(&arguments)
+        // A module without locks takes calls in turn, as they are made here.
+        if code == CKR_CANT_LOCK || code == CKR_NEED_TO_CREATE_THREADS { code = list.C_Initialize(nil) }
         // Another user of the same library in this process.
         guard code != CKR_CRYPTOKI_ALREADY_INITIALIZED else { return false }
         try check("initialize the module", code)
