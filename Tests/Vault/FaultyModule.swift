@@ -74,8 +74,7 @@ final class FaultyModule {
 
         long losses, closed, wrongSignature, longSignature, shortSignature, attributeSize, growingAttribute;
         long manyObjects, endlessObjects, slotCount, flags, noPSS, bareEC, extractable, shortSecret;
-        long broken = -1, code, logins, opened;
-        long finalized;
+        long broken = -1, code, logins, opened, finalized;
         static CK_FUNCTION_LIST *real, list;
 
         static CK_RV sign_init(CK_SESSION_HANDLE s, CK_MECHANISM *m, CK_OBJECT_HANDLE k) {
