@@ -187,12 +187,22 @@ extension SoftwareTokenTests {
             let pin = SecretBytes(utf8: SoftHSM.pin)
             try PINMemory(path: token.memoryPath).begin(pin, for: state)
             try faulty.set(.flags, Int(CKF_USER_PIN_COUNT_LOW))
-            #expect(throws: knownWrong) { try start() }
+            #expect(throws: VaultError.token(.pinUncertain(token: token.label))) { try start() }
             #expect(try faulty.count(.logins) == 0)
             try faulty.set(.flags, 0)
             try start()
             try faulty.set(.flags, Int(CKF_USER_PIN_COUNT_LOW))
             try start()
+        }
+
+        @Test("that may be right is not on the disk while it is offered")
+        func offered() throws {
+            let state = try token.token().describe()
+            let files = try ["111111", "222222"].map { pin in
+                try PINMemory(path: token.memoryPath).begin(SecretBytes(utf8: pin), for: state)
+                return try Data(contentsOf: URL(filePath: token.memoryPath))
+            }
+            #expect(files[0] == files[1] && !files[0].isEmpty)
         }
 
         @Test("leaves no more than the newest 32 wrong ones behind")

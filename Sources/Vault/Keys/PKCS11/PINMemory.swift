@@ -7,9 +7,9 @@ import Synchronization
 /// again with a wrong PIN would lock the token.
 ///
 /// The file has an HMAC of each refused PIN, the token's serial number and random bytes, which are in a file beside it,
-/// named `PATH.key`. A PIN stands there while it is offered too, so that a crash or a full disk does not lose that.
-/// Which PIN has worked is known only until the process ends: on the disk it would let a thief of the card search for
-/// it.
+/// named `PATH.key`; and while a PIN is offered, that one is, so that a crash or a full disk does not lose a refusal.
+/// Nothing on the disk comes from a PIN that works: with it, a thief of the card could search for the PIN. That one has
+/// worked is known until the process ends.
 public final class PINMemory: Sendable {
     /// The largest number of refused PINs that are kept, the newest.
     private static let limit = 32
@@ -17,14 +17,14 @@ public final class PINMemory: Sendable {
     private static let fileLimit = 4096
 
     private enum Outcome: Int64 {
-        /// It was offered, and what came of it was not written.
+        /// A PIN was offered, and what came of it was not written.
         case unknown = 0
         case refused = 1
     }
 
     private struct Entry: Equatable {
         let code: [UInt8]
-        var outcome: Outcome
+        let outcome: Outcome
     }
 
     private let path: String
@@ -32,24 +32,28 @@ public final class PINMemory: Sendable {
     private let worked = Mutex<Set<[UInt8]>>([])
 
     /// - Parameter path: of a file in a folder that only this program writes. Made when it is first needed, mode 0600.
+    ///   One object is meant to be made for each file.
     public init(path: String) { self.path = path }
 
     /// Says that a PIN is about to be offered.
     ///
     /// - Throws: ``TokenError/pinKnownWrong(token:)``, ``TokenError/pinFinalTry(token:)``,
-    ///   ``TokenError/pinMemoryUnusable(path:reason:)``
+    ///   ``TokenError/pinUncertain(token:)``, ``TokenError/pinMemoryUnusable(path:reason:)``
     func begin(_ pin: SecretBytes, for token: TokenDescription) throws(VaultError) {
-        let code = try code(of: pin, for: token)
-        var entries = try entries()
-        if let entry = entries.first(where: { $0.code == code }), entry.outcome == .refused || token.hasFailedTries {
+        let (code, mark) = (try code(of: pin, for: token), try mark(of: token))
+        let entries = try entries()
+        guard !entries.contains(Entry(code: code, outcome: .refused)) else {
             throw .token(.pinKnownWrong(token: token.name))
         }
         guard !worked.withLock({ $0.contains(code) }) else { return }
         guard !token.isFinalTry else { throw .token(.pinFinalTry(token: token.name)) }
-        entries.removeAll { $0.code == code }
-        try keep(entries + [Entry(code: code, outcome: .unknown)])
+        guard !entries.contains(mark) || !token.hasFailedTries else {
+            throw .token(.pinUncertain(token: token.name))
+        }
+        try keep(entries.filter { $0 != mark } + [mark])
     }
 
+    /// Says whether the PIN that was offered has worked.
     func end(_ pin: SecretBytes, for token: TokenDescription, hasWorked: Bool) throws(VaultError) {
         let code = try code(of: pin, for: token)
         let isNews = worked.withLock { worked in
@@ -58,16 +62,23 @@ public final class PINMemory: Sendable {
             return true
         }
         guard isNews else { return }
-        let others = try entries().filter { $0.code != code }
-        try keep(hasWorked ? others : others + [Entry(code: code, outcome: .refused)])
+        try forget(token, adding: hasWorked ? [] : [Entry(code: code, outcome: .refused)])
     }
 
-    /// Says that nothing came of offering a PIN, such as for a token that was taken out.
-    func abandon(_ pin: SecretBytes, for token: TokenDescription) throws(VaultError) {
-        let code = try code(of: pin, for: token)
-        let entries = try entries()
-        let others = entries.filter { $0.code != code || $0.outcome == .refused }
-        if others != entries { try keep(others) }
+    /// Says that the token took no notice of the PIN, as one that was taken out.
+    func abandon(_ token: TokenDescription) throws(VaultError) { try forget(token, adding: []) }
+
+    private func forget(_ token: TokenDescription, adding added: [Entry]) throws(VaultError) {
+        let (mark, before) = (try mark(of: token), try entries())
+        let after = before.filter { $0 != mark } + added
+        if after != before { try keep(after) }
+    }
+
+    /// What stands for a PIN that is being offered to a token.
+    private func mark(of token: TokenDescription) throws(VaultError) -> Entry {
+        var writer = FieldWriter(purpose: Self.purpose)
+        writer.append(token.serial)
+        return Entry(code: HMAC.sha256(key: try key(), writer.bytes), outcome: .unknown)
     }
 
     private func code(of pin: SecretBytes, for token: TokenDescription) throws(VaultError) -> [UInt8] {

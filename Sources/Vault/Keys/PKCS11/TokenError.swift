@@ -32,6 +32,8 @@ public enum TokenError: Explained, Equatable {
     case pinLocked(token: String)
     /// One more wrong PIN locks the token, and this one has not been seen to work.
     case pinFinalTry(token: String)
+    /// The program ended while it offered a PIN, and the token has counted a wrong one.
+    case pinUncertain(token: String)
     case pinMustChange(token: String)
     /// What is remembered of PINs cannot be read or written, so that none is offered.
     case pinMemoryUnusable(path: String, reason: String)
@@ -124,6 +126,11 @@ extension TokenError {
                 "vault.token-pin-final-try", .denied,
                 "one more wrong PIN would lock token \(token), so none is tried",
                 remedy: "log in once with the right PIN: pkcs11-tool --module MODULE --login --list-objects")
+        case .pinUncertain(let token):
+            Explanation(
+                "vault.token-pin-uncertain", .denied,
+                "a login to token \(token) was interrupted, and the token has counted a wrong PIN, so none is tried",
+                remedy: "log in once with the right PIN: pkcs11-tool --module MODULE --login --list-objects")
         case .pinMustChange(let token):
             Explanation(
                 "vault.token-pin-must-change", .configuration, "the PIN of token \(token) has to be changed first",
@@ -172,7 +179,8 @@ extension TokenError {
         .uriInvalid(reason: "REASON"), .pinInURI, .noToken(uri: "URI"), .severalTokens(uri: "URI", count: 2),
         .tokenGone(uri: "URI"), .pinMissing(token: "TOKEN"),
         .pinWrong(token: "TOKEN", isFinalTry: false, isLocked: false), .pinKnownWrong(token: "TOKEN"),
-        .pinLocked(token: "TOKEN"), .pinFinalTry(token: "TOKEN"), .pinMustChange(token: "TOKEN"),
+        .pinLocked(token: "TOKEN"), .pinFinalTry(token: "TOKEN"), .pinUncertain(token: "TOKEN"),
+        .pinMustChange(token: "TOKEN"),
         .pinMemoryUnusable(path: "PATH", reason: "REASON"), .noKey(name: "KEY"), .severalKeys(name: "KEY", count: 2),
         .keyExtractable(name: "KEY"), .keyUnsuitable(name: "KEY", reason: "REASON"),
         .mechanismMissing(name: "MECHANISM"), .signatureWrong(name: "KEY"), .handleInvalid,

@@ -30,7 +30,7 @@ struct TokenLogin: Sendable {
         // Tokens differ in which of a wrong PIN's properties they name, and in what they count.
         case CKR_PIN_INCORRECT, CKR_PIN_INVALID, CKR_PIN_LEN_RANGE:
             try memory.end(pin, for: token, hasWorked: false)
-        default: try memory.abandon(pin, for: token)
+        default: try memory.abandon(token)
         }
         try check(code, session)
     }
