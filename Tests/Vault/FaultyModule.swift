@@ -141,6 +141,9 @@ final class FaultyModule {
         static CK_RV initialize(void *arguments) {
             return arguments ? CKR_CANT_LOCK : real->C_Initialize(arguments);
         }
+        static CK_RV first(void *arguments) {
+            return ((CK_C_INITIALIZE_ARGS *)arguments)->flags == CKF_OS_LOCKING_OK ? CKR_OK : CKR_ARGUMENTS_BAD;
+        }
         static CK_RV finalize(void *reserved) { finalized++; return CKR_OK; }
 
         CK_RV C_GetFunctionList(CK_FUNCTION_LIST **out) {
@@ -153,6 +156,9 @@ final class FaultyModule {
             list.C_GetTokenInfo = token; list.C_Decrypt = decrypt; list.C_Finalize = finalize;
         #ifdef WITHOUT_SIGN
             list.C_Sign = 0;
+        #endif
+        #ifdef USED_FIRST
+            list.C_Initialize = first;
         #endif
         #ifdef WITHOUT_LOCKS
             list.C_Initialize = initialize;

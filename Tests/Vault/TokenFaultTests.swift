@@ -166,6 +166,18 @@ extension SoftwareTokenTests {
             #expect(throws: error) { try token.token().describe() }
         }
 
+        @Test("is ended once by who has initialized it, and not at all before it was used")
+        func finalized() throws {
+            let faulty = try FaultyModule("-DUSED_FIRST")
+            #expect(try token.token(faulty.module).describe().label == token.label)
+            faulty.module.finalize()
+            faulty.module.finalize()
+            #expect(try faulty.count(.finalized) == 1)
+            let unused = try FaultyModule("-DUSED_FIRST")
+            unused.module.finalize()
+            #expect(try unused.count(.finalized) == 0)
+        }
+
         @Test("or has no locks is used all the same")
         func withoutLocks() throws {
             let faulty = try FaultyModule("-DWITHOUT_LOCKS")
