@@ -138,6 +138,7 @@ let package = Package(
         system("CBluetooth", apt: "libbluetooth-dev"),
         system("CSystemd", apt: "libsystemd-dev"),
         system("CTSS2", apt: "libtss2-dev"),
+        system("CPKCS11", apt: "libp11-kit-dev"),
 
         // How the program differs from its tests, which have memory checkers: quiet dispatch pools, a heap that is wiped.
         .target(
@@ -150,7 +151,7 @@ let package = Package(
         room("Settings", ["Groundwork", toml]),
         room("Cryptography", ["Groundwork", "COpenSSL", "CKeyProvider"]),
         room("Storage", ["Groundwork", "CLinux", "CSQLite"]),
-        room("Vault", ["Groundwork", "Cryptography", "Storage", "CTSS2"]),
+        room("Vault", ["Groundwork", "Cryptography", "Storage", "CTSS2", "CPKCS11"]),
         room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
         room("OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
         room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),

@@ -151,6 +151,7 @@ extension VaultError {
         case .storage(let error): error.explanation
         case .cryptography(let error): error.explanation
         case .chip(let error): error.explanation
+        case .token(let error): error.explanation
         }
     }
 
@@ -180,8 +181,8 @@ extension VaultError {
         .keyInvalid(name: placeholder), .keyExists(name: placeholder), .nameNotAllowed(name: placeholder, kind: nil),
         .contentTooLong(name: placeholder, bytes: 2_000_000, limit: 1_048_576),
         .tooManyRecords(path: "PATH", limit: 1024),
-        .storage(.full(path: "PATH")), .cryptography(.notAuthentic),
-        .chip(.absent(place: "TCTI")),
+        .storage(.full(path: "PATH")), .cryptography(.notAuthentic), .chip(.absent(place: "TCTI")),
+        .token(.noToken(uri: "URI")),
     ]
 
     private static let placeholder = RecordName(scope: "GATEWAY", name: "RECORD")

@@ -74,6 +74,7 @@ public enum VaultError: Explained, Equatable {
     case storage(StorageError)
     case cryptography(CryptographyError)
     case chip(ChipError)
+    case token(TokenError)
 
     /// Whether a single record can no longer be read, whatever happens to the disk or the memory.
     var isOfRecord: Bool {

@@ -80,6 +80,7 @@ private let arrows: [String: Set<String>] = {
 /// The only rooms that may name a library.
 private let owners: [String: Set<String>] = [
     "TOMLKit": ["Settings"], "COpenSSL": ["Cryptography"], "CKeyProvider": ["Cryptography"], "CSQLite": ["Storage"],
+    "CPKCS11": ["Vault"],
     "CCurl": ["HTTPClient"], "CMosquitto": ["Messaging"], "CGPIOD": ["Board"], "CBluetooth": ["Bluetooth"],
     "CSystemd": ["Bluetooth"], "CMicroHTTPD": ["LocalAPI"], "CQREncode": ["Proximity", "GatewayLab"],
     "CGnuTLS": ["GatewayLab"], "CTSS2": ["Vault"],

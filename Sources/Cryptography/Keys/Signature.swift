@@ -103,9 +103,9 @@ enum SignatureScheme {
 }
 
 /// The ECDSA signatures of JWS: r and s of equal length, concatenated (RFC 7518 section 3.4).
-enum RawECDSA {
+public enum RawECDSA {
     /// Of each number on P-256.
-    static let numberBytes = 32
+    public static let numberBytes = 32
 
     static func fromDER(_ der: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let operation = "encode a signature"
@@ -121,7 +121,7 @@ enum RawECDSA {
     }
 
     /// - Parameter raw: exactly twice `numberBytes`.
-    static func toDER(_ raw: [UInt8], _ numberBytes: Int) throws(CryptographyError) -> [UInt8] {
+    public static func toDER(_ raw: [UInt8], _ numberBytes: Int = numberBytes) throws(CryptographyError) -> [UInt8] {
         let operation = "decode a signature"
         guard raw.count == 2 * numberBytes else { throw .signatureInvalid(.token) }
         let pair = try check(operation, ECDSA_SIG_new())

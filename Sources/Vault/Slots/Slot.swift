@@ -12,6 +12,7 @@ public struct Slot: Sendable, Equatable {
         public static let passphrase = Kind(rawValue: "passphrase")
         public static let developmentFile = Kind(rawValue: "development-file")
         public static let tpm = Kind(rawValue: "tpm")
+        public static let pkcs11 = Kind(rawValue: "pkcs11")
 
         public var description: String { rawValue }
         /// Whether its key is stored unencrypted beside the vault: for development, never for a board in the field.
