@@ -75,7 +75,9 @@ struct ExportRecords {
             while taken.count < count {
                 guard try !isAtEnd() else { throw invalid("it ends within a record") }
                 let part = min(count - taken.count, piece.count - offset)
-                piece.withUnsafeBytes { taken.append(contentsOf: $0[offset..<offset + part]) }
+                piece.withUnsafeBytes {
+                    taken.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + part]))
+                }
                 offset += part
             }
         } catch {

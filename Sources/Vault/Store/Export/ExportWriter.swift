@@ -50,19 +50,18 @@ final class ExportWriter {
         try append(FieldWriter(purpose: ExportFile.purpose).bytes)
     }
 
-    /// - Throws: ``ExportError/tooLarge(path:limit:)``
+    /// - Throws: ``ExportError/tooLarge(path:limit:)``, and what writing throws
     func append(_ name: RecordName, _ kind: RecordKind, _ content: SecretBytes) throws {
-        for text in [name.scope, name.name, kind.rawValue] {
-            try append(Self.count(text.utf8.count))
-            try append(Array(text.utf8))
-        }
-        try append(Self.count(content.count))
+        var head = FieldWriter()
+        for text in [name.scope, name.name, kind.rawValue] { head.append(text) }
+        head.append(count: content.count)
+        try append(head.bytes)
         try content.withUnsafeBytes { try append($0) }
     }
 
-    private static func count(_ count: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(count).bigEndian) { Array($0) } }
+    private func append(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try append($0) } }
 
-    private func append(_ bytes: some Collection<UInt8>) throws {
+    private func append(_ bytes: UnsafeRawBufferPointer) throws {
         contentBytes += bytes.count
         guard contentBytes <= ExportFile.contentLimit else {
             throw ExportError.tooLarge(path: path, limit: ExportFile.contentLimit)
@@ -72,7 +71,7 @@ final class ExportWriter {
             // The last piece is the one that is there at the end, so a full one waits until more comes.
             if buffer.count == ExportFile.pieceBytes { try seal(isLast: false) }
             let part = rest.prefix(ExportFile.pieceBytes - buffer.count)
-            buffer.append(contentsOf: part)
+            buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: part))
             rest = rest.dropFirst(part.count)
         }
     }
