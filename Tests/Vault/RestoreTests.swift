@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import Vault
@@ -51,19 +52,29 @@ struct RestoreTests {
         #expect(try await vault.contents() == before)
     }
 
-    @Test("a record that is written while an export is checked ends the restoring, and stays")
+    @Test("a record that is written while the key of an export is derived ends the restoring, and stays")
     func writtenMeanwhile() async throws {
-        let source = try await desk.open()
-        try await source.commit((0..<1000).map { .put(PageTests.name($0), .token, SecretBytes(utf8: "\($0)")) })
-        _ = try await desk.export(source)
-        let other = try Desk()
+        try await exported()
+        let (other, slow) = (try Desk(), try Desk())
         let vault = try await other.open()
+        try await vault.put(Self.serial, "this board")
+        // Holds the thread on which keys are derived.
+        let key = HeldKey(free: 1)
+        let opened = Task { try await slow.open(with: key, creating: true) }
+        await key.isHeld.pass()
+        let isChecked = Gate()
         let restored = Task {
-            try await vault.restore(from: desk.exportPath, passphrase: Desk.passphrase) { _ in false }
+            try await vault.restore(from: desk.exportPath, passphrase: Desk.passphrase) { name in
+                isChecked.open()
+                return name == Self.serial
+            }
         }
+        await isChecked.pass()
         try await vault.put(token, "mine")
+        key.letGo()
         await #expect(throws: VaultError.export(.vaultInUse(name: token))) { try await restored.value }
-        #expect(try await vault.contents().keys.map(\.self) == [token])
+        #expect(try await vault.text(token) == "mine")
+        await (try opened.value).close()
     }
 
     @Test("an export that cannot be read to its end changes nothing, however late it fails")
