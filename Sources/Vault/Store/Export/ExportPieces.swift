@@ -32,16 +32,19 @@ final class ExportPieces {
         guard let head = ExportFile.PieceHead(decoding: bytes) else { throw ExportError.damaged(path: path) }
         let sealed = try read(head.count + PieceCipher.tagBytes)
         guard sealed.count == head.count + PieceCipher.tagBytes else { throw ExportError.cutShort(path: path) }
-        let piece: SecretBytes
-        do {
-            piece = try cipher.open(sealed, isLast: head.isLast)
-        } catch CryptographyError.notAuthentic {
-            throw ExportError.damaged(path: path)
-        }
+        let piece = try open(sealed, isLast: head.isLast)
         if head.isLast {
             isOver = true
             guard try read(1).isEmpty else { throw ExportError.trailingBytes(path: path) }
         }
         return piece
+    }
+
+    private func open(_ sealed: [UInt8], isLast: Bool) throws -> SecretBytes {
+        do throws(CryptographyError) {
+            return try cipher.open(sealed, isLast: isLast)
+        } catch {
+            throw error == .notAuthentic ? ExportError.damaged(path: path) : error
+        }
     }
 }
