@@ -4,6 +4,10 @@ import Storage
 
 /// Reading and writing records.
 extension Vault {
+    /// The most records and bytes of content of one turn of long work, after which other calls come through; a larger
+    /// record has a turn alone.
+    static let turn = (records: 64, bytes: 1 << 20)
+
     /// - Returns: `nil` when there is no such record.
     /// - Throws: ``VaultError``; the record's own are `recordDamaged`, `recordDisplaced`, `recordRolledBack` and
     ///   `recordMissing`. ``VaultError/recordIsKey(name:)`` for a private key, which only a ``KeyStore`` reads.

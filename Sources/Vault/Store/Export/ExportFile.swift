@@ -22,8 +22,6 @@ enum ExportFile {
     static let title = "latchkey-export "
     static let purpose = "latchkey export records 1"
 
-    /// 64 MiB of memory for each guess.
-    static let usualCost = ScryptCost(n: 1 << 16, r: 8, p: 1)
     /// The most bytes of plain text of a piece.
     static let pieceBytes = 64 << 10
     static let checkBytes = 32

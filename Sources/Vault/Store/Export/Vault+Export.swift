@@ -14,16 +14,15 @@ extension Vault {
         public var damaged: [RecordName] = []
     }
 
-    /// Whether a record makes an identity, such as a registration's terms and tokens, which are worth nothing without
-    /// their key: two boards with one identity would end each other's connections. The third argument is the scopes
-    /// that have a private key, of whichever keeper.
+    /// Whether a record makes an identity: two boards with one identity would end each other's connections. These are
+    /// the records that are worth nothing without a private key, such as a registration's terms, credentials and tokens,
+    /// and those that name an account whose own records stay out. The third argument is the scopes that have a private
+    /// key, of whichever keeper. Private keys need no rule.
     public typealias IdentityRule = @Sendable (RecordName, RecordKind, Set<String>) -> Bool
 
     /// 64 MiB of memory for each guess of an export's passphrase.
     public static let exportCost = ScryptCost(n: 1 << 16, r: 8, p: 1)
 
-    /// The most records and bytes of content of one turn, after which others come through.
-    private static let turn = (records: 64, bytes: 1 << 20)
     /// How often a commit in between makes an export start again; then it is made in one turn.
     private static let attempts = 3
 

@@ -13,9 +13,6 @@ extension Vault {
         public var leftOut: [RecordName] = []
     }
 
-    /// The most records and bytes of content that are checked in one turn, after which others come through.
-    private static let checkedTurn = (records: 64, bytes: 1 << 20)
-
     /// Writes the records of an export into this vault, in one commit, after all of them have been read and
     /// authenticated. One commit has at most 64 MiB and 4096 records; it is one turn, and the disk needs room for twice
     /// as much.
@@ -55,7 +52,7 @@ extension Vault {
     private func checkTurn(_ records: inout ExportRecords) throws(VaultError) -> Bool {
         try explained {
             var (count, bytes) = (0, 0)
-            while count < Self.checkedTurn.records, bytes < Self.checkedTurn.bytes {
+            while count < Self.turn.records, bytes < Self.turn.bytes {
                 guard let record = try records.next() else { return false }
                 (count, bytes) = (count + 1, bytes + record.content.count)
             }

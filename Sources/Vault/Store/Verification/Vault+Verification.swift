@@ -4,9 +4,6 @@ import Storage
 
 /// The check of everything that an open vault has, in turns between which other calls come through.
 extension Vault {
-    /// The most records, and bytes of content, that are checked in one turn.
-    private static let turn = (records: 64, bytes: 1 << 20)
-
     /// Checks everything: the list of records, each listed record, each row that is not listed, slots and data keys.
     ///
     /// What is written meanwhile is checked as it is before or after: a commit is not a fault.
