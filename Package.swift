@@ -249,7 +249,8 @@ let package = Package(
         tests(of: "Cryptography", ["Groundwork", "COpenSSL", "TestSupport"]),
         tests(of: "Storage", ["Groundwork"]),
         tests(
-            of: "Vault", ["Groundwork", "Cryptography", "Storage", "Messaging", "TestSupport"], exclude: ["Formats"]),
+            of: "Vault", ["Groundwork", "Cryptography", "Storage", "Messaging", "TestSupport"],
+            exclude: ["Formats", "read_export.py"]),
         tests(of: "HTTPClient", ["Groundwork", "Cryptography", "TestSupport"], exclude: ["server.py"]),
         tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"], exclude: ["id-tokens.json"]),
         tests(

@@ -148,6 +148,7 @@ extension VaultError {
             Explanation("vault.content-too-long", .tooLarge, "record \(name) has \(bytes) bytes; \(limit) are allowed")
         case .tooManyRecords(let path, let limit):
             Explanation("vault.too-many-records", .conflict, "vault \(path) can hold no more than \(limit) records")
+        case .export(let error): error.explanation
         case .storage(let error): error.explanation
         case .cryptography(let error): error.explanation
         case .chip(let error): error.explanation
@@ -181,8 +182,8 @@ extension VaultError {
         .keyInvalid(name: placeholder), .keyExists(name: placeholder), .nameNotAllowed(name: placeholder, kind: nil),
         .contentTooLong(name: placeholder, bytes: 2_000_000, limit: 1_048_576),
         .tooManyRecords(path: "PATH", limit: 1024),
-        .storage(.full(path: "PATH")), .cryptography(.notAuthentic), .chip(.absent(place: "TCTI")),
-        .token(.noToken(uri: "URI")),
+        .export(.exists(path: "PATH")), .storage(.full(path: "PATH")), .cryptography(.notAuthentic),
+        .chip(.absent(place: "TCTI")), .token(.noToken(uri: "URI")),
     ]
 
     private static let placeholder = RecordName(scope: "GATEWAY", name: "RECORD")

@@ -71,6 +71,7 @@ public enum VaultError: Explained, Equatable {
     case tooManyRecords(path: String, limit: Int)
 
     // Below
+    case export(ExportError)
     case storage(StorageError)
     case cryptography(CryptographyError)
     case chip(ChipError)
@@ -113,6 +114,8 @@ func explained<Result>(_ body: () throws -> Result) throws(VaultError) -> Result
         return try body()
     } catch let error as VaultError {
         throw error
+    } catch let error as ExportError {
+        throw VaultError.export(error)
     } catch let error as StorageError {
         throw VaultError(error)
     } catch let error as CryptographyError {

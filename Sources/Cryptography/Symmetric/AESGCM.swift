@@ -17,9 +17,17 @@ public enum AESGCM {
     public static func seal(
         _ plaintext: SecretBytes, key: SecretBytes, authenticating: [UInt8]
     ) throws(CryptographyError) -> [UInt8] {
+        let nonce = try Random.bytes(nonceBytes)
+        return nonce + (try seal(plaintext, key: key, nonce: nonce, authenticating: authenticating))
+    }
+
+    /// - Parameter nonce: 12 bytes that are used with this key only once.
+    /// - Returns: cipher text, tag (16 bytes).
+    static func seal(
+        _ plaintext: SecretBytes, key: SecretBytes, nonce: [UInt8], authenticating: [UInt8]
+    ) throws(CryptographyError) -> [UInt8] {
         let operation = "seal"
         guard plaintext.count <= limit else { throw .tooLong(.secret, count: plaintext.count, limit: limit) }
-        let nonce = try Random.bytes(nonceBytes)
         let cipher = try Cipher(operation, encrypts: true, key: key, nonce: nonce, authenticating: authenticating)
         var ciphertext = [UInt8](repeating: 0, count: plaintext.count)
         try check(
@@ -30,7 +38,7 @@ public enum AESGCM {
         try check(operation, cipher.finish())
         var tag = [UInt8](repeating: 0, count: tagBytes)
         try check(operation, EVP_CIPHER_CTX_ctrl(cipher.context, EVP_CTRL_AEAD_GET_TAG, Int32(tagBytes), &tag))
-        return nonce + ciphertext + tag
+        return ciphertext + tag
     }
 
     /// - Parameter sealed: a result of ``seal(_:key:authenticating:)``.
@@ -38,13 +46,21 @@ public enum AESGCM {
     public static func open(
         _ sealed: [UInt8], key: SecretBytes, authenticating: [UInt8]
     ) throws(CryptographyError) -> SecretBytes {
-        let operation = "open"
         guard sealed.count >= nonceBytes + tagBytes else { throw .malformed(.sealedText, reason: "it is truncated") }
         let most = limit + nonceBytes + tagBytes
         guard sealed.count <= most else { throw .tooLong(.sealedText, count: sealed.count, limit: most) }
-        let nonce = Array(sealed.prefix(nonceBytes))
+        return try open(
+            sealed.dropFirst(nonceBytes), key: key, nonce: Array(sealed.prefix(nonceBytes)),
+            authenticating: authenticating)
+    }
+
+    /// - Parameter sealed: cipher text and tag, at least 16 bytes.
+    static func open(
+        _ sealed: ArraySlice<UInt8>, key: SecretBytes, nonce: [UInt8], authenticating: [UInt8]
+    ) throws(CryptographyError) -> SecretBytes {
+        let operation = "open"
         var tag = Array(sealed.suffix(tagBytes))
-        let ciphertext = sealed.dropFirst(nonceBytes).dropLast(tagBytes)
+        let ciphertext = sealed.dropLast(tagBytes)
         let cipher = try Cipher(operation, encrypts: false, key: key, nonce: nonce, authenticating: authenticating)
         return try SecretBytes(count: ciphertext.count) { plaintext throws(CryptographyError) in
             try check(operation, ciphertext.withUnsafeBytes { cipher.update($0, into: plaintext) })

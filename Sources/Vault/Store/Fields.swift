@@ -8,10 +8,16 @@ struct FieldWriter {
     /// - Parameter purpose: prevents data sealed for one purpose from being used for another.
     init(purpose: String) { append(purpose) }
 
+    /// For fields that follow others of a purpose.
+    init() {}
+
     mutating func append(_ field: some Collection<UInt8>) {
-        append(bigEndian: UInt32(field.count))
+        append(count: field.count)
         bytes += field
     }
+
+    /// The count of a field, whose bytes follow elsewhere.
+    mutating func append(count: Int) { append(bigEndian: UInt32(count)) }
 
     mutating func append(_ text: String) { append(text.utf8) }
     mutating func append(_ number: Int64) { append(bigEndian: UInt64(bitPattern: number)) }

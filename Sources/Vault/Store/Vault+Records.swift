@@ -4,6 +4,10 @@ import Storage
 
 /// Reading and writing records.
 extension Vault {
+    /// The most records and bytes of content of one turn of long work, after which other calls come through; a larger
+    /// record has a turn alone.
+    static let turn = (records: 64, bytes: 1 << 20)
+
     /// - Returns: `nil` when there is no such record.
     /// - Throws: ``VaultError``; the record's own are `recordDamaged`, `recordDisplaced`, `recordRolledBack` and
     ///   `recordMissing`. ``VaultError/recordIsKey(name:)`` for a private key, which only a ``KeyStore`` reads.
@@ -22,6 +26,18 @@ extension Vault {
     }
 
     func read(_ name: RecordName, _ root: ManifestRoot, _ unsealed: Unsealed) throws -> Record? {
+        do {
+            return try readInPlace(name, root, unsealed)
+        } catch VaultError.recordDamaged {
+            for page in root.pages where try isDisplaced(name, from: page, unsealed) {
+                throw VaultError.recordDisplaced(name: name)
+            }
+            throw VaultError.recordDamaged(name: name)
+        }
+    }
+
+    /// Reads a record as ``read(_:_:_:)`` does, but takes content of another record for damaged.
+    func readInPlace(_ name: RecordName, _ root: ManifestRoot, _ unsealed: Unsealed) throws -> Record? {
         let row = try unsealed.file.row(name)
         let page = try root.place(of: name).map { try unsealed.file.page(root.pages[$0], unsealed.seal) }
         guard let entry = page?.entries[name.name] else {
@@ -31,18 +47,19 @@ extension Vault {
         guard let row else { throw VaultError.recordMissing(name: name) }
         guard row.version == entry.version else { throw VaultError.recordRolledBack(name: name) }
         guard row.kind == entry.kind else { throw VaultError.recordDisplaced(name: name) }
-        if let content = try open(row.sealed, as: name, entry, unsealed) {
-            return Record(name: name, kind: entry.kind, version: entry.version, content: content)
+        guard let content = try open(row.sealed, as: name, entry, unsealed) else {
+            throw VaultError.recordDamaged(name: name)
         }
-        // A failed authentication has no reason: if the content opens as another record, it was moved here, else it is
-        // damaged.
-        for page in root.pages {
-            let isDisplaced = try unsealed.file.page(page, unsealed.seal).entries.contains {
-                try open(row.sealed, as: RecordName(scope: page.scope, name: $0.key), $0.value, unsealed) != nil
-            }
-            if isDisplaced { throw VaultError.recordDisplaced(name: name) }
+        return Record(name: name, kind: entry.kind, version: entry.version, content: content)
+    }
+
+    /// Whether the content of a record opens as one of a page's, so that it was moved. A failed authentication itself
+    /// has no reason.
+    func isDisplaced(_ name: RecordName, from page: ManifestRoot.Page, _ unsealed: Unsealed) throws -> Bool {
+        guard let row = try unsealed.file.row(name) else { return false }
+        return try unsealed.file.page(page, unsealed.seal).entries.contains {
+            try open(row.sealed, as: RecordName(scope: page.scope, name: $0.key), $0.value, unsealed) != nil
         }
-        throw VaultError.recordDamaged(name: name)
     }
 
     /// `nil` when the bytes, or those of the key, were changed.
@@ -80,17 +97,31 @@ extension Vault {
 
     /// Makes changes that have been checked.
     func write(_ changes: [Change]) throws(VaultError) {
-        let unsealed = try access()
+        _ = try access()
         guard !changes.isEmpty else { return }
+        var rest = changes.makeIterator()
+        try write { rest.next() }
+    }
+
+    /// Makes changes that have been checked, each as it comes.
+    ///
+    /// - Parameters:
+    ///   - check: sees the list of records as it is before.
+    ///   - next: gives `nil` after the last change.
+    func write(
+        after check: (ManifestRoot, Unsealed) throws -> Void = { _, _ in }, _ next: () throws -> Change?
+    ) throws(VaultError) {
+        let unsealed = try access()
         let written = try explained {
             try unsealed.file.database.transaction {
                 var root = try root(unsealed)
+                try check(root, unsealed)
                 root.generation += 1
                 guard let key = try unsealed.file.dataKey(root.key, unsealed.seal) else {
                     throw VaultError.manifestDamaged(path: path)
                 }
                 var draft = ManifestDraft(root, of: unsealed.file, unsealed.seal)
-                for change in changes {
+                while let change = try next() {
                     try apply(change, to: &draft, unsealed, key: key)
                     killPoint("vault-commit-inside")
                 }

@@ -12,9 +12,6 @@ extension Vault {
         public var damaged: [RecordName] = []
     }
 
-    /// The most records and bytes of content of one commit; a larger record has one alone.
-    private static let batch = (records: 64, bytes: 1 << 20)
-
     /// Whether a rekeying was cut off.
     ///
     /// - Throws: ``VaultError``
@@ -87,7 +84,7 @@ extension Vault {
                 let before = root
                 root.generation += 1
                 var (draft, bytes) = (ManifestDraft(root, of: unsealed.file, unsealed.seal), 0)
-                for name in names where moved < Self.batch.records && bytes < Self.batch.bytes {
+                for name in names where moved < Self.turn.records && bytes < Self.turn.bytes {
                     let record: Record
                     do {
                         guard let found = try read(name, before, unsealed) else { continue }

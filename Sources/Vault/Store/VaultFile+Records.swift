@@ -129,12 +129,4 @@ extension VaultFile {
     func remove(_ name: RecordName) throws {
         try database.run("DELETE FROM record WHERE scope = ?1 AND name = ?2", .text(name.scope), .text(name.name))
     }
-
-    /// The names of all rows, genuine or not.
-    func rowNames() throws -> [RecordName] {
-        try database.rows(
-            "SELECT scope, name FROM record ORDER BY scope, name LIMIT ?1",
-            .integer(Int64(ManifestRoot.recordLimit) + 1),
-            read: { RecordName(scope: $0.text(0), name: $0.text(1)) })
-    }
 }

@@ -31,5 +31,47 @@ extension FuzzTarget {
             try require(128 * parameters.cost.n * parameters.cost.r <= Passphrase.memoryLimit, "memory is bounded")
             return .accepted
         },
+        FuzzTarget(name: "vault-export") { bytes throws(Violation) in
+            var rest = bytes[...]
+            let header: ExportHeader
+            var plainBytes = 0
+            do throws(any Error) {
+                header = try ExportHeader(from: { take($0, of: &rest) }, of: "export")
+                let secret = SecretBytes([UInt8](repeating: 1, count: 32))
+                let pieces = try ExportPieces(header, secret, of: "export", from: { take($0, of: &rest) })
+                while let piece = try pieces.next() { plainBytes += piece.count }
+            } catch {
+                return .refused
+            }
+            try require(bytes.starts(with: header.bytes), "a header is what the file begins with")
+            try require(rest.isEmpty && plainBytes < bytes.count, "an export is read to its end")
+            return .accepted
+        },
+        FuzzTarget(name: "vault-export-records") { bytes throws(Violation) in
+            var rest = bytes[...]
+            var writer = FieldWriter(purpose: ExportFile.purpose)
+            var count = 0
+            do throws(any Error) {
+                // Smaller than real ones, so that records lie across them.
+                var records = try ExportRecords(
+                    of: "export", from: { rest.isEmpty ? nil : SecretBytes(take(7, of: &rest)) })
+                while let record = try records.next() {
+                    count += 1
+                    for text in [record.name.scope, record.name.name, record.kind.rawValue] { writer.append(text) }
+                    writer.append(record.content.exposed())
+                }
+            } catch {
+                return .refused
+            }
+            try require(count <= ManifestRoot.recordLimit, "an export has a bounded number of records")
+            try require(writer.bytes == bytes, "records have one way to be written")
+            return .accepted
+        },
     ]
+
+    /// The next bytes, or fewer at the end.
+    private static func take(_ count: Int, of rest: inout ArraySlice<UInt8>) -> [UInt8] {
+        defer { rest = rest.dropFirst(count) }
+        return Array(rest.prefix(count))
+    }
 }
