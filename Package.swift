@@ -243,7 +243,9 @@ let package = Package(
         // obey.
         .target(
             name: "TestSupport",
-            dependencies: ["Groundwork", "Cryptography", "COpenSSL", "Bluetooth", "Proximity", "GatewayLab"],
+            dependencies: [
+                "Groundwork", "Cryptography", "COpenSSL", "CLinux", "Bluetooth", "Proximity", "GatewayLab",
+            ],
             path: "Tests/Support", exclude: ["browser.py"], swiftSettings: strict),
         tests(of: "Groundwork", ["CLinux", "TestSupport"]),
         tests(of: "Cryptography", ["Groundwork", "COpenSSL", "TestSupport"]),

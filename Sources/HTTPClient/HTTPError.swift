@@ -18,8 +18,8 @@ public enum HTTPError: Explained, Equatable {
     case proxyRefused(proxy: String, host: String, status: Int)
     /// The server's certificate was not trusted.
     case tls(host: String, refusal: TLSRefusal)
-    /// The handshake failed for a reason other than the server's certificate.
-    case handshakeFailed(host: String, reason: String)
+    /// The handshake failed for a reason other than the server's certificate. The remedy is that of what has our key.
+    case handshakeFailed(host: String, reason: String, remedy: String? = nil)
     /// The server refused our client certificate, or asked for one and got none; `alert` is the TLS alert's number
     /// (RFC 8446 section 6.2).
     case clientCertificateRefused(host: String, alert: Int)
@@ -92,11 +92,11 @@ extension HTTPError {
                     + "clock",
                 meaning: "the server could not prove that it is the expected one: its certificate chain, its name or "
                     + "its dates are wrong")
-        case .handshakeFailed(let host, let reason):
+        case .handshakeFailed(let host, let reason, let remedy):
             Explanation(
                 "http.handshake-failed", .unreachable, "cannot agree on TLS with \(host): \(reason)",
-                remedy:
-                    "check that the port is right, that the server speaks TLS 1.3, or TLS 1.2 with ECDHE and AES-GCM "
+                remedy: remedy
+                    ?? "check that the port is right, that the server speaks TLS 1.3, or TLS 1.2 with ECDHE and AES-GCM "
                     + "or ChaCha20-Poly1305 (CBC is refused), and that no proxy or firewall is in between")
         case .clientCertificateRefused(let host, let alert):
             Explanation(

@@ -36,8 +36,8 @@ public enum MessagingError: Explained, Equatable {
     case cannotConnect(BrokerAddress, reason: String)
     /// The broker's certificate was not trusted.
     case tlsRefused(BrokerAddress, TLSRefusal)
-    /// TLS failed for another reason, such as the broker rejecting the client certificate.
-    case tlsFailed(BrokerAddress, reason: String)
+    /// TLS failed for another reason, such as the broker rejecting the client certificate. The remedy is that of our key.
+    case tlsFailed(BrokerAddress, reason: String, remedy: String? = nil)
     case connectTimeout(BrokerAddress, Duration)
     /// The settings or the environment name a proxy that is none.
     case proxyUnusable(reason: String)
@@ -170,10 +170,10 @@ public enum MessagingError: Explained, Equatable {
                 remedy: refusal.remedy
                     ?? "check the clock, and that the gateway's configuration has the broker's authority or pin",
                 meaning: "the broker could not be verified as the expected one", gateway: .connection)
-        case .tlsFailed(let broker, let reason):
+        case .tlsFailed(let broker, let reason, let remedy):
             Explanation(
                 "messaging.tls-failed", .unreachable, "TLS with broker \(broker) failed: \(reason)",
-                remedy: Self.wayThroughTLS(reason), gateway: .connection)
+                remedy: remedy ?? Self.wayThroughTLS(reason), gateway: .connection)
         case .connectTimeout(let broker, let limit):
             Explanation(
                 "messaging.connect-timeout", .unreachable,

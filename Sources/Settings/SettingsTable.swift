@@ -101,6 +101,15 @@ public struct SettingsTable {
         }
     }
 
+    /// Whole numbers in an array that may be empty, each once.
+    public mutating func integers(_ key: String, in range: ClosedRange<Int>) -> [Int]? {
+        value(key, "an array of whole numbers from \(range.lowerBound) to \(range.upperBound), each once") { value in
+            guard let elements = value.array else { return nil }
+            let numbers = elements.compactMap { $0.integer.flatMap { Int(exactly: $0) } }.filter(range.contains)
+            return numbers.count == elements.count && Set(numbers).count == numbers.count ? numbers : nil
+        }
+    }
+
     public mutating func number(_ key: String) -> Double? {
         value(key, "a finite number") { $0.number.flatMap { $0.isFinite ? $0 : nil } }
     }

@@ -68,6 +68,11 @@ extension VaultError {
             Explanation(
                 "vault.last-slot", .conflict, "slot \(id) is the last one that opens vault \(path)",
                 remedy: "add another slot first")
+        case .onlyDevelopmentSlots(let path, let id):
+            Explanation(
+                "vault.only-development-slots", .conflict,
+                "without slot \(id), only development key files would open vault \(path), which protect nothing",
+                remedy: "add another slot first, or remove this one with --force")
         case .slotsLeft(let path, let ids):
             Explanation(
                 "vault.slots-left", .conflict,
@@ -138,6 +143,11 @@ extension VaultError {
         case .keyInvalid(let name):
             Explanation(
                 "vault.key-invalid", .damaged, "record \(name) is not a private key", remedy: Self.restoreOrReset)
+        case .keeperMissing(let keeper):
+            Explanation(
+                "vault.keeper-missing", .configuration,
+                "a key is \(keeper.place), which this program is not set up to use",
+                remedy: "name it in the settings again, see the table [vault.\(keeper.rawValue)] of latchkey.toml")
         case .keyExists(let name): Explanation("vault.key-exists", .internal, "a key \(name) already exists")
         case .nameNotAllowed(let name, let kind):
             Explanation(
@@ -171,7 +181,7 @@ extension VaultError {
         .noSlotOpens(path: "PATH", tried: [.systemdCredential]),
         .slotDamaged(path: "PATH", id: 1, kind: .passphrase), .slotParametersRefused(kind: .passphrase),
         .slotUnknown(path: "PATH", id: 7), .lastSlot(path: "PATH", id: 1), .tooManySlots(path: "PATH", limit: 16),
-        .slotsLeft(path: "PATH", ids: [2]),
+        .slotsLeft(path: "PATH", ids: [2]), .onlyDevelopmentSlots(path: "PATH", id: 2),
         .credentialMissing(name: "NAME", directory: nil), .credentialMissing(name: "NAME", directory: "DIRECTORY"),
         .keyFileMissing(path: "PATH"), .keyFileOfOther(path: "PATH", owner: 1000),
         .keyUnreadable(path: "PATH", reason: "REASON"),
@@ -179,7 +189,8 @@ extension VaultError {
         .credentialLength(bytes: 8, least: 32, most: 4096), .passphraseEmpty, .passphraseShort(bytes: 8, least: 16),
         .recordDamaged(name: placeholder), .recordDisplaced(name: placeholder), .recordRolledBack(name: placeholder),
         .recordMissing(name: placeholder), .recordIsKey(name: placeholder),
-        .keyInvalid(name: placeholder), .keyExists(name: placeholder), .nameNotAllowed(name: placeholder, kind: nil),
+        .keyInvalid(name: placeholder), .keyExists(name: placeholder),
+        .keeperMissing(.pkcs11), .nameNotAllowed(name: placeholder, kind: nil),
         .contentTooLong(name: placeholder, bytes: 2_000_000, limit: 1_048_576),
         .tooManyRecords(path: "PATH", limit: 1024),
         .export(.exists(path: "PATH")), .storage(.full(path: "PATH")), .cryptography(.notAuthentic),

@@ -33,6 +33,8 @@ public enum VaultError: Explained, Equatable {
     case slotUnknown(path: String, id: Int64)
     /// Without this slot the vault could not be opened.
     case lastSlot(path: String, id: Int64)
+    /// Without this slot, anyone with a copy of the disk could open the vault with what else is on it.
+    case onlyDevelopmentSlots(path: String, id: Int64)
     case tooManySlots(path: String, limit: Int)
     /// These slots would not open the vault any more, and were not named.
     case slotsLeft(path: String, ids: [Int64])
@@ -64,6 +66,8 @@ public enum VaultError: Explained, Equatable {
     case recordIsKey(name: RecordName)
     /// The content is not a private key.
     case keyInvalid(name: RecordName)
+    /// A key is in hardware that the settings do not describe.
+    case keeperMissing(KeyReference.Keeper)
     /// A key of that name already exists.
     case keyExists(name: RecordName)
     case nameNotAllowed(name: RecordName, kind: RecordKind?)

@@ -105,7 +105,7 @@ struct MainJobTests {
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
                     "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway",
-                    "pin", "device-certificate-dates", "first-boot", "location", "accounts", "session-lock",
+                    "pin", "device-certificate-dates", "device-key", "first-boot", "location", "accounts", "session-lock",
                     "oauth-accounts", "mpin", "broker", "outbox", "sensors", "gpio", "data-budget",
                     "home-assistant", "bluetooth", "consent", "api-listener",
                 ])

@@ -232,6 +232,7 @@ for target in [
         "vault/slots", "openapi.json"
 ]:
     ask("GET", f"/v1/{target}")
+ask("POST", "/v1/vault/slots/1/test", {})
 ask("POST", "/v1/vault/rekey", {"root": True, "drop": []})
 ask("POST", "/v1/current-account", {"account": "gateway"})
 ask("POST", "/v1/board/button", {"pressed": True})

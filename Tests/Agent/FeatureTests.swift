@@ -109,7 +109,7 @@ struct FeatureTests {
         #expect(
             checks == [
                 "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway", "pin",
-                "device-certificate-dates", "first-boot", "location", "accounts", "session-lock",
+                "device-certificate-dates", "device-key", "first-boot", "location", "accounts", "session-lock",
                 "oauth-accounts", "mpin",
                 "broker",
                 "outbox",

@@ -92,7 +92,7 @@ struct InstallationDoctorTests {
         InstallationRow(CredentialCheck(), "pass", "/c exists") {
             ($0.credentialFile, $0.credential) = ("/c", .there(owner: 0, mode: 0o600))
         },
-        InstallationRow(CredentialCheck(), nil, "another key") { $0.settings?.vault.slot = .developmentKeyFile },
+        InstallationRow(CredentialCheck(), nil, "another key") { $0.settings?.vault.slots = [.developmentKeyFile] },
         InstallationRow(CredentialCheck(), nil, "no settings") { $0.settings = nil },
         InstallationRow(CredentialCheck(), nil, "no service") { $0.unit?.isInstalled = false },
 
@@ -109,7 +109,7 @@ struct InstallationDoctorTests {
         },
         InstallationRow(CredentialBindingCheck(), nil, "another key") {
             ($0.credentialFile, $0.credentialHeader) = ("/c", CredentialHeader(registers: [7]))
-            $0.settings?.vault.slot = .passphrase
+            $0.settings?.vault.slots = [.passphrase]
         },
 
         InstallationRow(StateDirectoryCheck(), "pass", "no agent uses") { _ in },

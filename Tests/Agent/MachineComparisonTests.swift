@@ -40,7 +40,7 @@ struct MachineComparisonTests {
     func complete() throws {
         let found = try compare { settings, folder in
             (settings.api.group, settings.api.operate) = ("daemon", ["root", "@daemon"])
-            settings.vault.slot = .passphrase
+            settings.vault.slots = [.passphrase]
             settings.vault.passphraseFile = "\(folder)/passphrase"
             try write("correct horse battery", settings.vault.passphraseFile)
         }
@@ -82,7 +82,7 @@ struct MachineComparisonTests {
         func fault(_ slot: VaultSettings.Slot, _ prepare: (String) throws -> Void) throws -> String? {
             let found = try compare { settings, folder in
                 let file = "\(folder)/keys/key"
-                settings.vault.slot = slot
+                settings.vault.slots = [slot]
                 (settings.vault.passphraseFile, settings.vault.developmentKeyFile) = (file, file)
                 try prepare(file)
             }

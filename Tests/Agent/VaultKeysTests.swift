@@ -12,7 +12,7 @@ struct VaultKeysTests {
         -> VaultSettings
     {
         var settings = VaultSettings()
-        settings.slot = slot
+        settings.slots = [slot]
         settings.passphraseFile = passphraseFile
         settings.developmentKeyFile = keyFile
         return settings
@@ -46,6 +46,26 @@ struct VaultKeysTests {
             #expect(
                 try settings(.developmentKeyFile).key(stateDirectory: folder, environment: [:]).kind == .developmentFile
             )
+        }
+    }
+
+    @Test("of several kinds, those keys are given that are there, and why another is not")
+    func several() throws {
+        try withFolder { folder in
+            var several = settings(.passphrase, passphraseFile: folder + "/missing")
+            several.slots = [.passphrase, .systemdCredential, .developmentKeyFile]
+            let found = several.keys(hardware: several.hardware, stateDirectory: folder, environment: [:])
+            #expect(found.keys.map(\.kind) == [.developmentFile])
+            guard case AgentError.passphraseUnreadable? = found.fault else {
+                Issue.record("\(String(describing: found.fault))")
+                return
+            }
+            several.slots = [.developmentKeyFile, .tpm, .pkcs11]
+            let withoutToken = several.keys(hardware: several.hardware, stateDirectory: folder, environment: [:])
+            #expect(withoutToken.fault as? VaultError == .keeperMissing(.pkcs11))
+            several.slots = [.developmentKeyFile, .tpm]
+            let all = several.keys(hardware: several.hardware, stateDirectory: folder, environment: [:])
+            #expect(all.keys.map(\.kind) == [.developmentFile, .tpm] && all.fault == nil)
         }
     }
 
@@ -111,5 +131,18 @@ struct VaultKeysTests {
                 #expect(FileManager.default.fileExists(atPath: place))
             }
         }
+    }
+}
+
+extension VaultSettings {
+    /// The key of the only slot.
+    fileprivate func key(stateDirectory: String, environment: [String: String]) throws -> any SlotKey {
+        try key(of: slots[0], hardware: hardware, stateDirectory: stateDirectory, environment: environment)
+    }
+
+    fileprivate var hardware: KeyHardware {
+        var configuration = AgentConfiguration()
+        configuration.vault = self
+        return KeyHardware(configuration, environment: [:])
     }
 }

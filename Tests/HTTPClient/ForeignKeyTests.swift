@@ -63,12 +63,14 @@ struct ForeignKeyTests {
         let (program, port) = try await server([version])
         defer { program.signal(SIGKILL) }
         let real = try PrivateKey(generating: .p256)
-        for (fault, reason) in [
-            (SoftwareKey.Fault.absent, "the token is not there"),
-            (.garbage, "the signature of the private key is not valid"),
-            (.nothing, "the signature of the private key is not valid"),
+        for (fault, reason, remedy) in [
+            (SoftwareKey.Fault.absent, "the token is not there", "put it in"),
+            (.garbage, "the signature of the private key is not valid", nil),
+            (.nothing, "the signature of the private key is not valid", nil),
         ] {
-            await #expect(throws: HTTPError.handshakeFailed(host: "localhost", reason: "cannot sign: \(reason)")) {
+            let error = HTTPError.handshakeFailed(
+                host: "localhost", reason: "cannot sign: \(reason)", remedy: remedy)
+            await #expect(throws: error) {
                 try await client.send(request(port, real, fault))
             }
         }

@@ -28,9 +28,9 @@ struct ForeignKeyTests {
     func faults(version: String, webSocket: Bool) async throws {
         let secure = try await SecureBroker(webSocket: webSocket, lines: ["tls_version \(version)"])
         let real = try PrivateKey(generating: .p256)
-        for (fault, reason) in [
-            (SoftwareKey.Fault.absent, "the token is not there"),
-            (.garbage, "the signature of the private key is not valid"),
+        for (fault, reason, remedy) in [
+            (SoftwareKey.Fault.absent, "the token is not there", "put it in"),
+            (.garbage, "the signature of the private key is not valid", nil),
         ] {
             let credentials = try secure.credentials(key: real.elsewhere(fault), certifiedAs: real)
             let station = try await Station(
@@ -38,7 +38,8 @@ struct ForeignKeyTests {
             let events = station.messenger.events.subscribe()
             station.run()
             let error = await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
-            #expect(error == .tlsFailed(secure.broker.address, reason: "cannot sign: \(reason)"))
+            #expect(
+                error == .tlsFailed(secure.broker.address, reason: "cannot sign: \(reason)", remedy: remedy))
         }
     }
 }

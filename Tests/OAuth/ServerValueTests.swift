@@ -89,15 +89,15 @@ struct ServerValueTests {
     }
 
     @Test("an id and secret are encoded before Basic (RFC 6749 section 2.3.1, OAMMS checklist 92, 93)")
-    func basic() throws {
+    func basic() async throws {
         var request = HTTPRequest("POST", "https://id.example/token")
-        try ClientProof.basic(SecretBytes(utf8: "s:ä")).fill(
+        try await ClientProof.basic(SecretBytes(utf8: "s:ä")).fill(
             &request, client: "b:1", form: FormBody([("grant_type", "x")]), secrets: [], audience: "", now: Date())
         let header = try #require(request.headers.first("Authorization"))
         #expect(Base64.decode(String(header.dropFirst(6))) == Array("b%3A1:s%3A%C3%A4".utf8))
         #expect(request.body == Array("grant_type=x".utf8))
         var open = HTTPRequest("POST", "https://id.example/token")
-        try ClientProof.none.fill(
+        try await ClientProof.none.fill(
             &open, client: "b:1", form: FormBody(), secrets: [], audience: "", now: Date())
         #expect(open.headers.first("Authorization") == nil && open.body == Array("client_id=b%3A1".utf8))
     }

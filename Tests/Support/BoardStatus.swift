@@ -19,6 +19,7 @@ package struct BoardStatus: Decodable, Sendable {
         package let state: String
         package let deviceID: String?
         package let magIdentifier: String?
+        package let key: String?
     }
 
     package struct Certificate: Decodable, Sendable {

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 
 /// Starts programs with nothing of this process but three streams, and with no signal blocked.

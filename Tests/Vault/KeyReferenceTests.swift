@@ -6,18 +6,21 @@ import Testing
 struct KeyReferenceTests {
     @Test(
         "a key reference is read as it is written",
-        arguments: ["software:device", "software:0", "software:a-b-3f2a9c01d4e7b65a"])
-    func roundTrip(text: String) throws {
+        arguments: [
+            (KeyReference.Keeper.software, "software:device"), (.software, "software:0"),
+            (.software, "software:a-b-3f2a9c01d4e7b65a"), (.tpm, "tpm:device"), (.pkcs11, "pkcs11:device"),
+        ])
+    func roundTrip(keeper: KeyReference.Keeper, text: String) throws {
         let reference = try #require(KeyReference(text))
-        #expect(reference.keeper == .software)
+        #expect(reference.keeper == keeper)
         #expect(reference.description == text)
-        #expect(KeyReference(.software, name: reference.name) == reference)
+        #expect(KeyReference(keeper, name: reference.name) == reference)
     }
 
     @Test(
         "a text of any other form is not a key reference",
         arguments: [
-            "", ":", "software", "software:", ":device", "tpm:device", "Software:device", "software:Device",
+            "", ":", "software", "software:", ":device", "card:device", "Software:device", "software:Device",
             " software:device",
             "software:device ", "software:dev ice", "software:a:b", "software:a/b", "software:a.b", "software:é",
             "software:a\u{0}", "software:a\n", "software::a", "software:" + String(repeating: "a", count: 65),

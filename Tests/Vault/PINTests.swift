@@ -65,8 +65,9 @@ extension SoftwareTokenTests {
             #expect(throws: wrong()) { try start() }
             let other = try SoftwareToken(module: faulty.module)
             let memory = PINMemory(path: token.memoryPath)
-            let keys = TokenKeys(
-                Token(other.uri, module: faulty.module, memory: memory) { SecretBytes(utf8: "000000") },
+            let keys = VaultsKeys(
+                keys: TokenKeys(
+                    Token(other.uri, module: faulty.module, memory: memory) { SecretBytes(utf8: "000000") }),
                 vaultID: SoftwareToken.vaultID)
             let error = VaultError.token(.pinWrong(token: other.label, isFinalTry: false, isLocked: false))
             #expect(throws: error) { try keys.orphans(known: []) }

@@ -73,6 +73,43 @@ struct SlotTests {
         try await vault.remove(slot: second.id)
     }
 
+    @Test("vault slots keep one that protects something, unless its removal is forced")
+    func development() async throws {
+        let vault = try await desk.open()
+        let first = try await vault.openedBy().id
+        let second = try await vault.add(passphrase)
+        await #expect(throws: VaultError.onlyDevelopmentSlots(path: desk.path, id: second.id)) {
+            try await vault.remove(slot: second.id)
+        }
+        let third = try await vault.add(passphrase)
+        try await vault.remove(slot: second.id)
+        try await vault.remove(slot: third.id, force: true)
+        #expect(try await vault.slots().map(\.id) == [first])
+    }
+
+    @Test("a slot is tried with a key, and the vault stays as it is")
+    func trial() async throws {
+        let vault = try await desk.open()
+        let first = try await vault.openedBy().id
+        let second = try await vault.add(passphrase)
+        #expect(try await vault.test(slot: second.id, with: passphrase) == second)
+        let wrong = Passphrase(SecretBytes(utf8: "battery staple correct"), cost: lightCost)
+        await #expect(throws: VaultError.noSlotOpens(path: desk.path, tried: [.passphrase])) {
+            try await vault.test(slot: second.id, with: wrong)
+        }
+        await #expect(throws: VaultError.noSlotOpens(path: desk.path, tried: [.passphrase])) {
+            try await vault.test(slot: first, with: passphrase)
+        }
+        await #expect(throws: VaultError.slotUnknown(path: desk.path, id: 99)) {
+            try await vault.test(slot: 99, with: passphrase)
+        }
+        #expect(try await vault.openedBy().id == first)
+        try desk.tamper("UPDATE slot SET wrapped = zeroblob(60) WHERE id = ?1", .integer(second.id))
+        await #expect(throws: VaultError.slotDamaged(path: desk.path, id: second.id, kind: .passphrase)) {
+            try await vault.test(slot: second.id, with: passphrase)
+        }
+    }
+
     @Test("vault slots are wrapped anew under another passphrase, and the old one opens no more")
     func rewrap() async throws {
         let vault = try await desk.open(with: passphrase, creating: true)

@@ -44,8 +44,8 @@ struct SoftwareToken {
         Token(uri, module: module ?? self.module, memory: PINMemory(path: memoryPath)) { offered.give() }
     }
 
-    func keys(_ module: TokenModule? = nil, vaultID: [UInt8] = vaultID) -> TokenKeys {
-        TokenKeys(token(module), vaultID: vaultID)
+    func keys(_ module: TokenModule? = nil, vaultID: [UInt8] = vaultID) -> VaultsKeys {
+        VaultsKeys(keys: TokenKeys(token(module)), vaultID: vaultID)
     }
 
     static let vaultID = [UInt8](repeating: 0xA5, count: 16)
@@ -74,4 +74,18 @@ struct SoftwareToken {
     func make(_ label: String, _ type: String, _ further: String...) throws {
         try tool(["--keypairgen", "--key-type", type, "--label", label, "--id", "01"] + further)
     }
+}
+
+/// The keys of one vault on a token.
+struct VaultsKeys {
+    let keys: TokenKeys
+    let vaultID: [UInt8]
+
+    func make(_ algorithm: PrivateKey.Algorithm, name: String) throws(VaultError) -> KeptKey {
+        try keys.make(algorithm, name: name, of: vaultID)
+    }
+    func adopt(_ uri: TokenURI) throws(VaultError) -> KeptKey { try keys.adopt(uri) }
+    func signer(of key: KeptKey) throws(VaultError) -> any ForeignKey { try keys.signer(of: key) }
+    func destroy(_ key: KeptKey) throws(VaultError) { try keys.destroy(key, of: vaultID) }
+    func orphans(known: [KeptKey]) throws(VaultError) -> [KeptKey] { try keys.orphans(of: vaultID, known: known) }
 }

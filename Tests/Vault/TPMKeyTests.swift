@@ -84,7 +84,7 @@ struct TPMKeyTests {
         let token = try JWS.sign(Array("{}".utf8), algorithm: .ES256, key: .key(foreign))
         try JWS.Token(compact: token).verify(with: .key(key.publicKey))
         #expect(throws: ChipError.signatureUnsupported) { try signer.sign(self.digest(.sha256, .pkcs1)) }
-        try keys.destroy(key)
+        try keys.destroy(key, of: [])
         #expect(try !signer.sign(digest(.sha256, .ecdsa)).isEmpty)
     }
 

@@ -13,7 +13,7 @@ extension SoftwareTokenTests {
         private static let pss = UnsignedDigest(Digest.sha256.hash("message".utf8), by: .sha256, .pss(saltBytes: 32))
         private let faulty: FaultyModule
         private let token: SoftwareToken
-        private let keys: TokenKeys
+        private let keys: VaultsKeys
 
         init() throws {
             faulty = try FaultyModule()

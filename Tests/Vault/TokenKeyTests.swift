@@ -11,7 +11,7 @@ extension SoftwareTokenTests {
     struct TokenKeyTests {
         private static let device = PrivateKey.Algorithm.rsa(bits: 2048)
 
-        private func verifies(_ key: KeptKey, _ keys: TokenKeys, _ digest: UnsignedDigest) throws -> Bool {
+        private func verifies(_ key: KeptKey, _ keys: VaultsKeys, _ digest: UnsignedDigest) throws -> Bool {
             key.publicKey.verifies(try keys.signer(of: key).sign(digest), of: digest)
         }
 
@@ -183,7 +183,8 @@ extension SoftwareTokenTests {
                 }
             }
             #expect(throws: VaultError.token(.severalTokens(uri: "pkcs11:token=twin", count: 2))) {
-                try TokenKeys(token("twin"), vaultID: SoftwareToken.vaultID).make(.p256, name: "device")
+                try VaultsKeys(keys: TokenKeys(token("twin")), vaultID: SoftwareToken.vaultID).make(
+                    .p256, name: "device")
             }
             #expect(throws: VaultError.token(.noToken(uri: "pkcs11:token=none"))) { try token("none").describe() }
             #expect(VaultError.token(.noToken(uri: "")).explanation.kind == .temporary)
@@ -211,7 +212,7 @@ extension SoftwareTokenTests {
 
         @Test("are not looked for with a handle that was cut or has more bytes")
         func handles() throws {
-            let keys = TokenKeys(try SoftwareToken().token(), vaultID: SoftwareToken.vaultID)
+            let keys = VaultsKeys(keys: TokenKeys(try SoftwareToken().token()), vaultID: SoftwareToken.vaultID)
             let publicKey = try PrivateKey(generating: .p256).publicKey
             let handle = TokenKeyHandle(id: [1], label: [2], serial: "3", isOurs: true)
             let bytes = handle.encoded.exposed()

@@ -18,12 +18,13 @@ package final class Agent: Sendable {
     private let logger: Logger
 
     init(
-        configuration: AgentConfiguration, vault: Vault, client: HTTPClient, time: BestKnownTime, board: BoardParts,
-        logger: Logger, features: [any Feature.Type] = Features.all
+        configuration: AgentConfiguration, vault: Vault, hardware: KeyHardware? = nil, client: HTTPClient,
+        time: BestKnownTime, board: BoardParts, logger: Logger, features: [any Feature.Type] = Features.all
     ) {
         self.logger = logger
+        let hardware = hardware ?? KeyHardware(configuration, environment: [:])
         host = Host(
-            settings: configuration, vault: vault, client: client, time: time, board: board, logger: logger)
+            settings: configuration, vault: vault, hardware: hardware, client: client, time: time, board: board, logger: logger)
         host.make(features)
     }
 
@@ -38,8 +39,11 @@ package final class Agent: Sendable {
         _ = latchkey_share_arenas()
         let state = try StateDirectory(configuration.stateDirectory)
         let time = BestKnownTime(path: "\(state.path)/clock")
+        let hardware = KeyHardware(configuration, environment: ProcessInfo.processInfo.environment)
         let agent = Agent(
-            configuration: configuration, vault: Vault(path: "\(state.path)/vault.db"), client: HTTPClient(),
+            configuration: configuration,
+            vault: Vault(path: "\(state.path)/vault.db", keepers: hardware.keepers), hardware: hardware,
+            client: HTTPClient(),
             time: time,
             board: BoardParts(configuration.board, time: time, state: state.path), logger: Logger(label: "agent"))
         do {
@@ -97,15 +101,23 @@ package final class Agent: Sendable {
     }
 
     private func unsealVault() async throws {
-        let (settings, vault) = (host.settings, host.vault)
-        let key = try settings.vault.key(
-            stateDirectory: settings.stateDirectory, environment: ProcessInfo.processInfo.environment)
+        let (vault, (keys, fault)) = (host.vault, host.feature(VaultFeature.self).keys())
+        if keys.isEmpty, let fault { throw fault }
         do throws(VaultError) {
-            try await vault.unseal(with: [key], creating: true)
+            // A new vault gets a slot for each key.
+            try await vault.unseal(with: keys, creating: fault == nil)
         } catch {
-            let setAside = try Vault.setAside(at: vault.path, after: error, with: [key])
-            try await vault.unseal(with: [key], creating: true)
+            if let fault {
+                if case .missing = error { throw fault }
+                throw error
+            }
+            let setAside = try Vault.setAside(at: vault.path, after: error, with: keys)
+            try await vault.unseal(with: keys, creating: true)
             host.report(VaultEvent.setAside(path: setAside))
+        }
+        let opened = try await vault.openedBy()
+        if let first = host.settings.vault.slots.first, opened.kind != first.kind {
+            host.report(VaultEvent.openedByAnother(slot: opened.id, kind: opened.kind))
         }
     }
 
@@ -115,5 +127,6 @@ package final class Agent: Sendable {
         host.prompts.close()
         host.events.finish()
         await host.vault.close()
+        host.hardware.end()
     }
 }

@@ -19,6 +19,10 @@ struct Standby {
     static func helps(against error: VaultError) -> Bool {
         switch error {
         case .newerVersion, .otherBoard: true
+        // A chip that is there tomorrow opens the vault; another one never will.
+        case .chip(let error): error != .otherChip
+        // A try with a PIN that was refused is never repeated, and the rest may change outside.
+        case .token: true
         case .storage(.full), .storage(.readOnly), .storage(.inputOutput), .storage(.busy): true
         // Waiting without success would hide the error from the administrator, so a new one counts as one of these.
         default: false

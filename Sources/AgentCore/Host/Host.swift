@@ -11,6 +11,7 @@ import Vault
 package final class Host: Sendable {
     package let settings: AgentConfiguration
     package let vault: Vault
+    package let hardware: KeyHardware
     package let client: HTTPClient
     /// By which certificates are judged.
     package let time: BestKnownTime
@@ -25,11 +26,12 @@ package final class Host: Sendable {
     private let standby = Mutex<VaultError?>(nil)
 
     package init(
-        settings: AgentConfiguration, vault: Vault, client: HTTPClient, time: BestKnownTime, board: BoardParts,
+        settings: AgentConfiguration, vault: Vault, hardware: KeyHardware, client: HTTPClient, time: BestKnownTime, board: BoardParts,
         logger: Logger
     ) {
         self.settings = settings
         self.vault = vault
+        self.hardware = hardware
         self.client = client
         self.time = time
         self.board = board

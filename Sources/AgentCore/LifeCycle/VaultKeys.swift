@@ -3,17 +3,39 @@ import Groundwork
 import Vault
 
 extension VaultSettings {
-    /// The slot key that the settings name.
+    /// The slot keys that the settings name.
     ///
     /// - Parameter environment: read for `CREDENTIALS_DIRECTORY`.
-    /// - Throws: `VaultError.credentialMissing`, or ``AgentError/passphraseUnreadable(path:reason:)``.
-    package func key(stateDirectory: String, environment: [String: String]) throws -> any SlotKey {
+    /// - Returns: those that are there, and why the first of the others is not.
+    package func keys(hardware: KeyHardware, stateDirectory: String, environment: [String: String]) -> (
+        keys: [any SlotKey], fault: (any Error)?
+    ) {
+        var keys: [any SlotKey] = []
+        var fault: (any Error)?
+        for slot in slots {
+            do {
+                keys.append(
+                    try key(
+                        of: slot, hardware: hardware, stateDirectory: stateDirectory, environment: environment))
+            } catch {
+                fault = fault ?? error
+            }
+        }
+        return (keys, fault)
+    }
+
+    /// - Throws: `VaultError.credentialMissing`, `VaultError.keeperMissing`, or ``AgentError/passphraseUnreadable(path:reason:)``.
+    package func key(
+        of slot: Slot, hardware: KeyHardware, stateDirectory: String, environment: [String: String]
+    ) throws -> any SlotKey {
         switch slot {
         case .systemdCredential:
             return SystemdCredential(name: credential, directory: try credentials(environment))
         case .passphrase:
             let path = passphraseFile.isEmpty ? "\(try credentials(environment))/\(credential)" : passphraseFile
             return Passphrase(try Self.passphrase(in: path, isOurs: !passphraseFile.isEmpty))
+        case .tpm: return hardware.tpmSlot
+        case .pkcs11: return try hardware.tokenSlot()
         case .developmentKeyFile:
             return DevelopmentKeyFile(developmentKeyFile.isEmpty ? "\(stateDirectory)/vault.key" : developmentKeyFile)
         }

@@ -17,6 +17,7 @@ package struct AgentConfiguration: Sendable, Equatable {
     /// Name of the board at its servers and for devices nearby; empty: the host name.
     package var deviceName = ""
     package var vault = VaultSettings()
+    package var identity = IdentitySettings()
     package var api = APISettings()
     package var board = BoardSettings()
     private var tables = TypedValues()
@@ -35,27 +36,6 @@ package struct AgentConfiguration: Sendable, Equatable {
 
     /// The name that people call this board by.
     package var shownDeviceName: String { deviceName.isEmpty ? ProcessInfo.processInfo.hostName : deviceName }
-}
-
-/// How the vault is opened.
-package struct VaultSettings: Sendable, Equatable {
-    package enum Slot: String, Sendable, CaseIterable {
-        /// A credential that systemd provides (`LoadCredentialEncrypted=`).
-        case systemdCredential = "systemd-credential"
-        /// A passphrase, in a credential or a file of mode 0600.
-        case passphrase
-        /// A key file beside the vault, for development.
-        case developmentKeyFile = "development-key-file"
-    }
-
-    /// What opens the vault.
-    package var slot = Slot.systemdCredential
-    /// Name of the credential below `$CREDENTIALS_DIRECTORY`.
-    package var credential = "latchkey-vault"
-    /// File of the passphrase; empty: the credential holds it.
-    package var passphraseFile = ""
-    /// Path of the development key; empty: `vault.key` in the state directory.
-    package var developmentKeyFile = ""
 }
 
 /// Who may use the local API for what: names of users, `@` and names of groups.

@@ -70,15 +70,17 @@ package struct MachineComparison {
 
     private mutating func compareVault() {
         let vault = configuration.vault
-        switch vault.slot {
-        // Its content comes from systemd, with the service.
-        case .systemdCredential: break
-        case .passphrase where vault.passphraseFile.isEmpty: break
-        case .passphrase:
-            compareKeyFile("vault.passphrase_file", vault.passphraseFile, isMadeWhenMissing: false)
-        case .developmentKeyFile where vault.developmentKeyFile.isEmpty: break
-        case .developmentKeyFile:
-            compareKeyFile("vault.development_key_file", vault.developmentKeyFile, isMadeWhenMissing: true)
+        for slot in vault.slots {
+            switch slot {
+            // The content of the first comes from systemd, with the service; hardware is asked when the agent starts.
+            case .systemdCredential, .tpm, .pkcs11: break
+            case .passphrase where vault.passphraseFile.isEmpty: break
+            case .passphrase:
+                compareKeyFile("vault.passphrase_file", vault.passphraseFile, isMadeWhenMissing: false)
+            case .developmentKeyFile where vault.developmentKeyFile.isEmpty: break
+            case .developmentKeyFile:
+                compareKeyFile("vault.development_key_file", vault.developmentKeyFile, isMadeWhenMissing: true)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 import Settings
+import Vault
 
 /// A rule that a text has to meet.
 package struct TextRule: Sendable {
@@ -22,6 +23,23 @@ package struct TextRule: Sendable {
         AccountName($0) == nil
             ? ("is not the name of an account", "use lower-case letters, digits and hyphens, at most 32") : nil
     }
+    package static let tokenURIOrEmpty = TextRule { $0.isEmpty ? nil : fault(ofURI: $0) }
+    /// Where a key is made.
+    package static let keyPlace = TextRule { text in
+        if text.hasPrefix("pkcs11:") { return fault(ofURI: text) }
+        guard KeyReference.Keeper(rawValue: text) == nil else { return nil }
+        return ("invalid value \"\(text)\"", "use one of software, tpm, pkcs11, or the pkcs11: URI of a token or key")
+    }
+
+    private static func fault(ofURI text: String) -> (fault: String, fix: String)? {
+        do throws(VaultError) {
+            _ = try TokenURI(text)
+            return nil
+        } catch {
+            return (error.message, error.remedy ?? "write it as RFC 7512 says")
+        }
+    }
+
     package static let accountNameOrEmpty = TextRule { $0.isEmpty ? nil : accountName.fault($0) }
 }
 
@@ -92,5 +110,35 @@ extension SettingsTable {
             return note(key, "invalid value \"\(name)\"", fix: "use one of \(names)")
         }
         place = choice.value
+    }
+
+    /// One of the choices, or several in an array, each once.
+    package mutating func choices<Choice: Equatable>(
+        _ key: String, _ place: inout [Choice], _ choices: [(name: String, value: Choice)]
+    ) {
+        let preset = place
+        func json(_ values: [Choice]) -> JSON {
+            let names = values.map { value in JSON.string(choices.first { $0.value == value }?.name ?? "") }
+            return names.count == 1 ? names[0] : .array(names)
+        }
+        defer { record(key, preset: json(preset), value: json(place)) }
+        guard let names = strings(key) else { return }
+        let chosen = names.compactMap { name in choices.first { $0.name == name }?.value }
+        guard chosen.count == names.count, Set(names).count == names.count else {
+            let known = choices.map(\.name).joined(separator: ", ")
+            return note(
+                key, "invalid value \(names.map { "\"\($0)\"" }.joined(separator: ", "))",
+                fix: "use one of \(known), or several in an array, each once")
+        }
+        place = chosen
+    }
+
+    /// Whole numbers in an array that may be empty, each once.
+    package mutating func integers(_ key: String, _ place: inout [Int], in range: ClosedRange<Int>) {
+        let preset = place
+        func json(_ values: [Int]) -> JSON { .array(values.map { .integer(Int64($0)) }) }
+        defer { record(key, preset: json(preset), value: json(place)) }
+        guard let numbers = integers(key, in: range) else { return }
+        place = numbers
     }
 }

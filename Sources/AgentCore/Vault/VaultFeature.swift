@@ -12,10 +12,24 @@ package struct VaultFeature: Feature {
 
     package static func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("vault") { table in
-            table.choice("slot", &configuration.vault.slot, VaultSettings.Slot.allCases.map { ($0.rawValue, $0) })
+            table.choices("slot", &configuration.vault.slots, VaultSettings.Slot.allCases.map { ($0.rawValue, $0) })
             table.string("credential", &configuration.vault.credential, .plainName)
             table.string("passphrase_file", &configuration.vault.passphraseFile, .absolutePathOrEmpty)
             table.string("development_key_file", &configuration.vault.developmentKeyFile, .absolutePathOrEmpty)
+            table.table("pkcs11") { token in
+                token.string("module", &configuration.vault.token.module, .absolutePathOrEmpty)
+                token.string("uri", &configuration.vault.token.uri, .tokenURIOrEmpty)
+                token.string("pin_credential", &configuration.vault.token.pinCredential, .plainName)
+                token.string("pin_file", &configuration.vault.token.pinFile, .absolutePathOrEmpty)
+            }
+            table.table("tpm") { tpm in
+                tpm.string("tcti", &configuration.vault.tpm.connection, .notEmpty)
+                tpm.integers("pcrs", &configuration.vault.tpm.registers, in: TPMSettings.registers)
+            }
+        }
+        root.table("identity") { table in
+            table.string("key", &configuration.identity.key, .keyPlace)
+            table.choice("algorithm", &configuration.identity.kind, KeyChoice.Kind.allCases.map { ($0.rawValue, $0) })
         }
     }
 
@@ -30,14 +44,30 @@ package struct VaultFeature: Feature {
             host.restarting("rekeying") {
                 guard try await self.host.vault.isRekeying() else { return }
                 _ = try await self.rekey { try await self.host.vault.continueRekeying() }
-            }
+            },
+            host.restarting("hardware keys") {
+                do {
+                    try await self.host.vault.sweepHardware()
+                } catch {
+                    // A token that is not there now is asked at the next start; damage is what doctor reports.
+                }
+            },
         ]
     }
 
-    /// The key that the settings name.
-    func key() throws -> any SlotKey {
-        try host.settings.vault.key(
-            stateDirectory: host.settings.stateDirectory, environment: ProcessInfo.processInfo.environment)
+    /// The keys that the settings name, as far as they are there.
+    package func keys() -> (keys: [any SlotKey], fault: (any Error)?) {
+        host.settings.vault.keys(
+            hardware: host.hardware, stateDirectory: host.settings.stateDirectory,
+            environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// The key of the slot that opened the vault.
+    func keyInUse() async throws -> any SlotKey {
+        let kind = try await host.vault.openedBy().kind
+        let (keys, fault) = keys()
+        if let key = keys.first(where: { $0.kind == kind }) { return key }
+        throw fault ?? VaultError.noSlotOpens(path: host.vault.path, tried: keys.map(\.kind))
     }
 
     /// Seals all records with a new key.
@@ -47,7 +77,9 @@ package struct VaultFeature: Feature {
         return done
     }
 
-    package static var errors: [any Explained.Type] { [VaultError.self] }
+    package static var errors: [any Explained.Type] {
+        [VaultError.self, ChipError.self, TokenError.self, ExportError.self]
+    }
 
     package static var events: [any ReportedEvent.Type] { [VaultEvent.self] }
 }

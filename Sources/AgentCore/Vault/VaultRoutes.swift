@@ -1,4 +1,5 @@
 import Cryptography
+import FoundationEssentials
 import Groundwork
 import LocalAPI
 import Vault
@@ -22,33 +23,36 @@ extension VaultFeature {
         router.on(
             "POST", "/v1/vault/slots", needs: .operate,
             .init(
-                "Add a slot to the sealed store", body: Self.keyMembers, required: ["kind", "key"], answer: Slot.schema)
+                "Add a slot to the sealed store", body: Self.keyMembers, required: ["kind"], answer: Slot.schema)
         ) { request in
-            .json(try await self.host.vault.add(try RequestBody(request).slotKey()).json(isInUse: false))
+            .json(try await self.host.vault.add(try await self.newKey(RequestBody(request))).json(isInUse: false))
         }
         router.on(
             "POST", "/v1/vault/slots/{id}", needs: .operate,
             .init(
                 "Replace the key of a slot of the sealed store; the old key no longer opens it",
-                path: ["id": .integer("number of the slot")], body: Self.keyMembers, required: ["kind", "key"],
+                path: ["id": .integer("number of the slot")], body: Self.keyMembers, required: ["kind"],
                 answer: Slot.schema)
         ) { request in
             let (id, openedBy) = (try request.slot(), try await self.host.vault.openedBy().id)
             return .json(
-                try await self.host.vault.rewrap(slot: id, with: try RequestBody(request).slotKey())
-                    .json(isInUse: id == openedBy))
+                try await self.host.vault.rewrap(
+                    slot: id, with: try await self.newKey(RequestBody(request), replacing: id)
+                ).json(isInUse: id == openedBy))
         }
+        addTrialRoute(to: &router)
         router.on(
             "DELETE", "/v1/vault/slots/{id}", needs: .operate,
             .init(
                 "Remove a slot of the sealed store, except the one that opened it",
                 path: ["id": .integer("number of the slot")],
+                query: ["force": .string("even if only development key files are left; any value")],
                 answer: .object(all: ["removed": .integer("number of the slot that was removed")]))
         ) { request in
             let id = try request.slot()
             // The settings still name its key: without the slot, the agent could not open its vault again.
             guard try await self.host.vault.openedBy().id != id else { throw AgentError.slotInUse(id) }
-            try await self.host.vault.remove(slot: id)
+            try await self.host.vault.remove(slot: id, force: request.query["force"] != nil)
             return .json(["removed": .integer(id)])
         }
     }
@@ -67,33 +71,89 @@ extension VaultFeature {
             let (isOfRoot, dropped) = (try body.bool("root", default: false), body.droppedSlots)
             let done = try await self.rekey {
                 guard isOfRoot else { return try await self.host.vault.rekey() }
-                return try await self.host.vault.replaceRootKey(for: try self.key(), dropping: dropped)
+                return try await self.host.vault.replaceRootKey(for: try await self.keyInUse(), dropping: dropped)
             }
             return .json(Vault.Rekeying.answer.json(done))
         }
     }
 
+    private func addTrialRoute(to router: inout Router) {
+        router.on(
+            "POST", "/v1/vault/slots/{id}/test", needs: .operate,
+            .init(
+                "Open a slot of the sealed store as the next start would, and use nothing of it",
+                path: ["id": .integer("number of the slot")],
+                body: ["key": Self.keyMembers["key"]!],  // Of the members below.
+                answer: Slot.schema)
+        ) { request in
+            let (id, vault) = (try request.slot(), self.host.vault)
+            guard let slot = try await vault.slots().first(where: { $0.id == id }) else {
+                throw VaultError.slotUnknown(path: vault.path, id: id)
+            }
+            let key = try RequestBody(request).givenKey(of: slot.kind) ?? self.configuredKey(of: slot.kind)
+            let openedBy = try await vault.openedBy().id
+            return .json(try await vault.test(slot: id, with: key).json(isInUse: id == openedBy))
+        }
+    }
+
+    /// The key of this kind that the agent can have by itself.
+    private func configuredKey(of kind: Slot.Kind) throws -> any SlotKey {
+        let slots = VaultSettings.Slot.allCases
+        guard let slot = slots.first(where: { $0.kind == kind }) else {
+            throw VaultError.slotParametersRefused(kind: kind)
+        }
+        return try host.settings.vault.key(
+            of: slot, hardware: host.hardware, stateDirectory: host.settings.stateDirectory,
+            environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// The key for a slot that is to be written.
+    ///
+    /// - Parameter replaced: the number of the slot that it takes the place of.
+    private func newKey(_ body: RequestBody, replacing replaced: Int64? = nil) async throws -> any SlotKey {
+        let kind = Slot.Kind(rawValue: try body.string("kind"))
+        guard [.tpm, .pkcs11].contains(kind) else {
+            guard let key = try body.givenKey(of: kind) else {
+                throw AgentError.badRequest(member: "key", fault: "is missing")
+            }
+            return key
+        }
+        guard body["key"] == nil else {
+            throw AgentError.badRequest(member: "key", fault: "of a slot of kind \(kind) is in hardware")
+        }
+        guard kind == .tpm else { return try host.hardware.tokenSlot() }
+        let settings = host.settings.vault.tpm
+        let others = try await host.vault.slots().filter { $0.id != replaced && $0.kind != .tpm && !$0.isDamaged }
+        guard settings.registers.isEmpty || !others.isEmpty else {
+            throw AgentError.badRequest(
+                member: "kind",
+                fault: "needs another slot first: the next update of the firmware would close one bound to PCRs for good")
+        }
+        return host.hardware.tpmSlot
+    }
+
     private static var keyMembers: [String: Schema] {
         [
             "kind": .string(
-                "what opens the slot", choices: [Slot.Kind.systemdCredential, .passphrase].map(\.rawValue)),
-            "key": Schema.base64("content of the credential, or the passphrase; 16 to 4096 bytes").asSensitive,
+                "what opens the slot", choices: [Slot.Kind.systemdCredential, .passphrase, .tpm, .pkcs11].map(\.rawValue)),
+            "key": Schema.base64("content of the credential, or the passphrase; 16 to 4096 bytes; none for hardware")
+                .asSensitive,
         ]
     }
 }
 
 extension RequestBody {
-    /// The key for a new slot.
-    fileprivate func slotKey() throws(AgentError) -> any SlotKey {
-        let kind = Slot.Kind(rawValue: try string("kind"))
-        guard var bytes = Base64.decode(try string("key")), bytes.count <= Self.keyLimit else {
+    /// `nil` if none is given.
+    fileprivate func givenKey(of kind: Slot.Kind) throws(AgentError) -> (any SlotKey)? {
+        guard let text = try optionalString("key") else { return nil }
+        guard var bytes = Base64.decode(text), bytes.count <= Self.keyLimit else {
             throw .badRequest(member: "key", fault: "is not base64 of at most \(Self.keyLimit) bytes")
         }
         defer { wipe(&bytes) }
         switch kind {
         case .systemdCredential: return GivenCredential(SecretBytes(bytes))
         case .passphrase: return Passphrase(SecretBytes(bytes))
-        default: throw .badRequest(member: "kind", fault: "is neither systemd-credential nor passphrase")
+        default: throw .badRequest(member: "key", fault: "is not what opens a slot of kind \(kind)")
         }
     }
 

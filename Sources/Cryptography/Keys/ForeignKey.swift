@@ -1,3 +1,5 @@
+import Groundwork
+
 /// A private key whose bytes are elsewhere, such as in a TPM or on a token, and which signs there.
 public protocol ForeignKey: Sendable {
     /// Called on the thread that needs the signature, such as the one of a TLS handshake; by several at once.
@@ -33,6 +35,14 @@ public struct UnsignedDigest: Sendable, Equatable {
 }
 
 extension PrivateKey {
+    /// Runs `body`, which signs with this key: on ``NamedThread/keys`` if the bytes of the key are elsewhere, because
+    /// that place can take seconds, too long for the cooperative pool.
+    public func signing<Result: Sendable, Failure: Error>(
+        _ body: @Sendable () throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        foreign == nil ? try body() : try await KeyThread.shared.run(body)
+    }
+
     /// The same key with a record of failures of its own; or this one, if its bytes are here.
     func recordingAlone() throws(CryptographyError) -> PrivateKey {
         guard let foreign else { return self }
@@ -43,5 +53,15 @@ extension PrivateKey {
     func signingError(_ operation: String) -> CryptographyError {
         let reason = openSSLError(operation)
         return foreign?.failure ?? reason
+    }
+}
+
+/// Runs what may wait for a key that is elsewhere.
+private actor KeyThread {
+    static let shared = KeyThread()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.keys.asUnownedSerialExecutor() }
+
+    func run<Result, Failure: Error>(_ body: @Sendable () throws(Failure) -> Result) throws(Failure) -> Result {
+        try body()
     }
 }

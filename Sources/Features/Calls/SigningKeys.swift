@@ -13,7 +13,7 @@ package struct SigningKeys {
 
     package let host: Host
 
-    private var keys: SoftwareKeys { host.vault.keys(of: Self.scope) }
+    private var keys: VaultKeys { host.vault.keys(of: Self.scope) }
 
     /// By name.
     package func all() async throws -> [(name: String, key: PublicKey)] {

@@ -7,6 +7,7 @@ import HTTPClient
 import LocalAPI
 import Messaging
 import Settings
+import Vault
 
 /// The board's identity at its gateway: enrollment, registration, certificate, tokens and protected calls.
 package struct GatewayFeature: Feature {
@@ -56,7 +57,7 @@ package struct GatewayFeature: Feature {
     package static var checks: [any HealthCheck] {
         [
             DefaultDocumentCheck(), WeakSettingsCheck(), NetworkCheck(), NameResolutionCheck(), GatewayCheck(),
-            ServerKeyCheck(), DeviceCertificateDates(),
+            ServerKeyCheck(), DeviceCertificateDates(), DeviceKeyCheck(),
         ]
     }
 
@@ -67,7 +68,22 @@ package struct GatewayFeature: Feature {
         state.found[GatewayCheck.stopped] = .bool(link.session.isStopped)
         state.gateway.host = link.gateway.identity.host
         state.gateway.probe = await Self.probe(link)
-        state.gateway.certificateEnd = try await link.session.status().certificate?.notAfter
+        let status = try await link.session.status()
+        state.gateway.certificateEnd = status.certificate?.notAfter
+        if let keeper = status.key {
+            var key = KeyFinding(keeper, wanted: host.settings.identity.choice.keeper)
+            if keeper != .software { key.fault = await Self.fault(ofSigning: link.session) }
+            state.gateway.key = key
+        }
+    }
+
+    private static func fault(ofSigning session: GatewaySession) async -> Explanation? {
+        do {
+            try await session.trySigning()
+            return nil
+        } catch {
+            return Explanation(of: error)
+        }
     }
 
     /// Asks the gateway for its package discovery document (MAG E17), which needs neither registration nor token.
@@ -149,6 +165,7 @@ extension AgentConfiguration {
     package var sessionOptions: SessionOptions {
         var options = SessionOptions()
         options.verifiesIDTokens = self[GatewaySettings.self].verifiesIDTokens
+        options.keyChoice = identity.choice
         return options
     }
 

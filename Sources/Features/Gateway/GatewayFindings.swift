@@ -4,6 +4,7 @@ import FoundationEssentials
 import Gateway
 import Groundwork
 import HTTPClient
+import Vault
 
 /// What is found of the gateways.
 package struct GatewayFindings: Sendable {
@@ -21,9 +22,24 @@ package struct GatewayFindings: Sendable {
     package var probe: Result<Int, HTTPError>?
     package var certificateEnd: Date?
     package var renewDays = 30
+    /// `nil` before the registration.
+    package var key: KeyFinding?
     package var otherAccounts: [OtherAccount] = []
     /// The first account whose stored records cannot be used, the default one included, and why.
     package var unusableAccount: (name: String, fault: Explanation)?
+}
+
+/// What is found of the key of the device's certificate.
+package struct KeyFinding: Sendable {
+    package var keeper: KeyReference.Keeper
+    /// Where the settings want the next one.
+    package var wanted: KeyReference.Keeper
+    /// Why it did not sign. One in the vault is not tried.
+    package var fault: Explanation?
+
+    package init(_ keeper: KeyReference.Keeper, wanted: KeyReference.Keeper, fault: Explanation? = nil) {
+        (self.keeper, self.wanted, self.fault) = (keeper, wanted, fault)
+    }
 }
 
 extension AgentState {

@@ -2,6 +2,7 @@ import AgentCore
 import FoundationEssentials
 import Gateway
 import Groundwork
+import Vault
 
 // How the states of sessions at gateways appear in the status.
 
@@ -37,6 +38,9 @@ extension GatewayStatus {
         ) { $0.registration.rawValue },
         "deviceID": .of("identifier that the board chose; its topics contain it") { $0.deviceID },
         "magIdentifier": .of("the gateway's name for the registration") { $0.magIdentifier },
+        "key": .schema(
+            .string("where the key of its certificate is", choices: KeyReference.Keeper.allCases.map(\.rawValue))
+        ) { $0.key?.rawValue },
     ]
 
     package static let certificateAnswer: Answer<Certificate?> = [

@@ -5,7 +5,7 @@ package struct CredentialBindingCheck: InstallationCheck {
     package static let name = "credential-binding"
 
     package func run(_ installation: Installation) -> Verdict? {
-        guard let settings = installation.settings, settings.vault.slot == .systemdCredential,
+        guard let settings = installation.settings, settings.vault.slots.contains(.systemdCredential),
             let file = installation.credentialFile, let header = installation.credentialHeader
         else { return nil }
         guard !header.registers.isEmpty else { return .pass("\(file) opens whatever firmware is running") }

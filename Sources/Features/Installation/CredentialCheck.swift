@@ -5,7 +5,7 @@ package struct CredentialCheck: InstallationCheck {
     package static let name = "credential"
 
     package func run(_ installation: Installation) -> Verdict? {
-        guard let settings = installation.settings, settings.vault.slot == .systemdCredential,
+        guard let settings = installation.settings, settings.vault.slots.contains(.systemdCredential),
             let unit = installation.unit, unit.isInstalled
         else { return nil }
         let credential = settings.vault.credential

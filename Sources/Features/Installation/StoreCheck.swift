@@ -16,31 +16,21 @@ package struct StoreCheck: InstallationCheck {
                 remedy: "restore the state directory from a copy; without one the agent sets a damaged store aside, "
                     + "and the board is enrolled again")
         case .sealed(let slots):
-            let kind = Self.kind(of: settings.vault)
-            let fitting = slots.filter { $0.kind == kind }
+            let named = settings.vault.slots.map(\.kind)
+            let list = named.map(\.rawValue).joined(separator: " or ")
+            let fitting = slots.filter { named.contains($0.kind) }
             guard !fitting.isEmpty else {
                 let kinds = slots.map(\.kind.rawValue).joined(separator: ", ")
                 return .fail(
-                    "it has no slot of kind \(kind), only: \(kinds)",
+                    "it has no slot of kind \(list), only: \(kinds)",
                     remedy: "set vault.slot to one of these, or restore the settings that the store was used with")
             }
             guard fitting.contains(where: { !$0.isDamaged }) else {
                 return .fail(
-                    "its slot of kind \(kind) is damaged",
+                    "its slot of kind \(list) is damaged",
                     remedy: "restore the state directory from a copy, or let another slot open it: vault.slot")
             }
-            return .pass("intact, and has a slot of kind \(kind); whether the key fits was not checked")
-        }
-    }
-}
-
-extension StoreCheck {
-    /// The kind of the slots that the settings' key can open.
-    fileprivate static func kind(of settings: VaultSettings) -> Slot.Kind {
-        switch settings.slot {
-        case .systemdCredential: .systemdCredential
-        case .passphrase: .passphrase
-        case .developmentKeyFile: .developmentFile
+            return .pass("intact, and has a slot of kind \(list); whether the key fits was not checked")
         }
     }
 }

@@ -102,7 +102,7 @@ struct Calls: Sendable {
         let answer = try await attachingGeolocation(sending.request) { request in
             var sending = sending
             sending.request = request
-            try sending.signing?.sign(
+            try await sending.signing?.sign(
                 &sending.request, by: state.holdings, as: need.principal, at: store.configuration.identity,
                 now: store.clocks.date())
             return try await send(sending, with: [credentials])

@@ -25,17 +25,21 @@ actor HoldingsStore {
     nonisolated let configuration: GatewayConfiguration
     nonisolated let events = Broadcast<GatewayEvent>()
     nonisolated let clocks: SessionClocks
-    nonisolated let keys: SoftwareKeys
+    nonisolated let keys: any KeyStore
+    nonisolated let keyChoice: KeyChoice
     private let vault: Vault
     /// `nil` until the first read.
     private var current: State?
     /// Locked while the vault is read or written: the first read may also write.
     private let access = AsyncMutex()
 
-    init(configuration: GatewayConfiguration, vault: Vault, clocks: SessionClocks) {
+    init(
+        configuration: GatewayConfiguration, vault: Vault, keyChoice: KeyChoice = KeyChoice(), clocks: SessionClocks
+    ) {
         self.configuration = configuration
         self.vault = vault
         keys = vault.keys(of: configuration.identity.scope)
+        self.keyChoice = keyChoice
         self.clocks = clocks
     }
 

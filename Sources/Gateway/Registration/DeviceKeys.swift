@@ -25,7 +25,9 @@ struct DeviceKeys: Sendable {
         if let reference = held.pendingKey, let key = held.keys[reference] {
             return StoredKey(reference: reference, key: key)
         }
-        let made = try await store.keys.make(.rsa(bits: store.configuration.keyBits), label: "device")
+        let (keys, choice) = (store.keys, store.keyChoice)
+        let made = try await keys.make(
+            choice.algorithm(rsaBits: store.configuration.keyBits), label: "device", in: choice.keeper)
         try await store.update(in: operation) {
             $0.pendingKey = made.reference
             $0.keys[made.reference] = made.key

@@ -79,7 +79,7 @@ struct Registration: Sendable {
             credentials: credentials, voucher: voucher)
         let request = try await exchange.request(
             "POST", at: store.configuration.path(of: voucher.endpoint), headers: registration.headers,
-            body: try registration.body(for: stored.key))
+            body: try await registration.body(for: stored.key))
         let response = try await exchange.succeed(request, for: .registerDevice)
         do {
             let answer = try CertificateAnswer.registration(response, for: stored.key.publicKey)

@@ -33,8 +33,8 @@ struct RegistrationRequest {
     }
 
     /// The DER certificate request in base64url on one line, without padding.
-    func body(for key: PrivateKey) throws -> [UInt8] {
-        let request = try CertificateRequest(subject: subject, key: key)
+    func body(for key: PrivateKey) async throws -> [UInt8] {
+        let request = try await key.signing { [subject] in try CertificateRequest(subject: subject, key: key) }
         return Array(Base64.encode(request.der, alphabet: .urlSafe).utf8)
     }
 }

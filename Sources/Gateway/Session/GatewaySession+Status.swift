@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import OAuth
+import Vault
 
 /// The status of a session.
 extension GatewaySession {
@@ -14,11 +15,22 @@ extension GatewaySession {
             registration: holdings.device.map { $0.isActive ? .registered : .pending } ?? .unregistered,
             deviceID: holdings.deviceID, magIdentifier: holdings.device?.magIdentifier,
             certificate: holdings.device.map { .init($0.leaf, at: now) },
+            key: holdings.device?.key.keeper,
             client: holdings.client.map { client in
                 .init(clientID: client.id, expiresAt: client.authentication.expires, isStatic: client.isStatic)
             },
             token: status(holdings.board), hasIDToken: holdings.board.id != nil,
             user: holdings.user.map(status), lastContact: entries.lastContact, lastFailure: entries.lastFailure)
+    }
+
+    /// Makes a signature with the device's key, and throws it away: whether the place still has it.
+    ///
+    /// - Throws: `CryptographyError`; ``GatewayError/notRegistered``, what the vault throws
+    public func trySigning() async throws {
+        let holdings = try await store.holdings()
+        guard let key = holdings.device.flatMap({ holdings.keys[$0.key] }) else { throw GatewayError.notRegistered }
+        guard let algorithm = JWS.algorithm(of: key) else { throw CryptographyError.algorithmRefused("JWS") }
+        _ = try await key.signing { try JWS.sign([], algorithm: algorithm, key: .key(key)) }
     }
 
     private func status(_ tokens: HeldTokens) -> GatewayStatus.Token? {

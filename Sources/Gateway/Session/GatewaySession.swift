@@ -52,7 +52,8 @@ public final class GatewaySession: Sendable {
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
     ) {
         let store = HoldingsStore(
-            configuration: configuration, vault: vault, clocks: SessionClocks(date: clock, uptime: uptime))
+            configuration: configuration, vault: vault, keyChoice: options.keyChoice,
+            clocks: SessionClocks(date: clock, uptime: uptime))
         operations = Operations(
             GatewayParts(
                 store: store,

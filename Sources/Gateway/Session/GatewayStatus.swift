@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Vault
 
 /// The state of a session and of its contact with the gateway. Contains no secrets.
 public struct GatewayStatus: Sendable, Equatable {
@@ -45,6 +46,8 @@ public struct GatewayStatus: Sendable, Equatable {
     public let deviceID: String?
     public let magIdentifier: String?
     public let certificate: Certificate?
+    /// Where the key of the certificate is.
+    public let key: KeyReference.Keeper?
     public let client: Client?
     /// `nil` when there is no valid access token.
     public let token: Token?

@@ -53,9 +53,10 @@ public struct BodySigning: Sendable {
     /// - Throws: ``GatewayError``, `CryptographyError`
     func sign(
         _ request: inout HTTPRequest, by held: Holdings, as principal: Principal, at gateway: GatewayIdentity, now: Date
-    ) throws {
+    ) async throws {
         let content = try SignedContent(request.body, type: request.headers.first("Content-Type"))
-        let (body, type) = wrapping.body(of: try token(of: content, by: held, as: principal, at: gateway, now: now))
+        let token = try await token(of: content, by: held, as: principal, at: gateway, now: now)
+        let (body, type) = wrapping.body(of: token)
         request.body = body
         request.headers.set("Content-Type", type)
     }
@@ -66,7 +67,7 @@ public struct BodySigning: Sendable {
     /// - Throws: ``GatewayError``, `CryptographyError`
     func token(
         of content: SignedContent?, by held: Holdings, as principal: Principal, at gateway: GatewayIdentity, now: Date
-    ) throws -> String {
+    ) async throws -> String {
         guard let device = held.device, let client = held.client?.id, let key = key ?? held.keys[device.key] else {
             throw GatewayError.notRegistered
         }
@@ -84,7 +85,8 @@ public struct BodySigning: Sendable {
         usual["content"] = content?.value
         usual["content-type"] = content.map { .string($0.mediaType) }
         let all = claims.values.merging(usual) { own, _ in own }
-        return try JWS.sign(JSON.object(all).bytes, algorithm: algorithm, key: .key(key))
+        let payload = JSON.object(all).bytes
+        return try await key.signing { try JWS.sign(payload, algorithm: algorithm, key: .key(key)) }
     }
 }
 

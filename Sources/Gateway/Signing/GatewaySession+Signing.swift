@@ -17,7 +17,7 @@ extension GatewaySession {
                 try held.requireUnlocked()
                 guard held.user != nil else { throw GatewayError.userRequired }
             }
-            return try signing.token(
+            return try await signing.token(
                 of: content, by: held, as: principal, at: configuration.identity, now: store.clocks.date())
         }
     }

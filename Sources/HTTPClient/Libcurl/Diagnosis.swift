@@ -47,7 +47,8 @@ struct Diagnosis {
         case CURLE_OPERATION_TIMEDOUT: return timeout
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION:
             guard let refusal else {
-                return .handshakeFailed(host: target.host, reason: signingFailure?.message ?? text)
+                return .handshakeFailed(
+                    host: target.host, reason: signingFailure?.message ?? text, remedy: signingFailure?.remedy)
             }
             return .tls(host: target.host, refusal: refusal)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: return .malformedResponse(url: target.location)

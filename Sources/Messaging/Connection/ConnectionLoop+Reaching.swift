@@ -53,7 +53,7 @@ extension ConnectionLoop {
         if !isOpen {
             if let refusal = order.credentials.tls?.lastRefusal { return .tlsRefused(order.address, refusal) }
             if let failure = order.credentials.tls?.lastSigningFailure {
-                return .tlsFailed(order.address, reason: failure.message)
+                return .tlsFailed(order.address, reason: failure.message, remedy: failure.remedy)
             }
             let tlsReason = client.takeReport().tlsReason
             // OpenSSL reports "unexpected eof" for an end without a close notice.

@@ -156,7 +156,8 @@ extension ConnectionLoop {
         if let refusal = order.credentials.tls?.lastRefusal { return .failed(.tlsRefused(order.address, refusal)) }
         if end.isOfTLS {
             let failure = order.credentials.tls?.lastSigningFailure
-            return .failed(.tlsFailed(order.address, reason: failure?.message ?? end.reason))
+            return .failed(
+                .tlsFailed(order.address, reason: failure?.message ?? end.reason, remedy: failure?.remedy))
         }
         return .failed(.connectionLost(order.address, reason: "the broker closed it before it answered"))
     }

@@ -25,7 +25,7 @@ public enum ClientProof: Sendable {
     public func fill(
         _ request: inout HTTPRequest, client id: String, form: FormBody, secrets: [(name: String, value: SecretBytes)],
         audience: String, now: Date
-    ) throws(CryptographyError) {
+    ) async throws(CryptographyError) {
         var (form, secrets) = (form, secrets)
         switch self {
         case .none: form.add("client_id", id)
@@ -38,7 +38,10 @@ public enum ClientProof: Sendable {
             form.add("client_id", id)
             form.add("client_assertion_type", SignedAssertion.clientAssertionType)
             secrets.append(
-                ("client_assertion", try assertion.make(issuer: id, subject: id, audience: audience, now: now)))
+                (
+                    "client_assertion",
+                    try await assertion.make(issuer: id, subject: id, audience: audience, now: now)
+                ))
         }
         request.headers.set("Content-Type", FormBody.contentType)
         request.headers.set("Accept", "application/json")

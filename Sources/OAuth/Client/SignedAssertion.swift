@@ -29,7 +29,7 @@ public struct SignedAssertion: Sendable {
     /// - Throws: `CryptographyError`
     public func make(
         issuer: String, subject: String, audience: String, now: Date
-    ) throws(CryptographyError) -> SecretBytes {
+    ) async throws(CryptographyError) -> SecretBytes {
         let seconds = now.timeIntervalSince1970
         let claims: JSON = [
             "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience),
@@ -37,7 +37,9 @@ public struct SignedAssertion: Sendable {
             "jti": .string(Hex.encode(try Random.bytes(16))),
         ]
         return SecretBytes(
-            utf8: try JWS.sign(claims.bytes, algorithm: algorithm, key: .key(key), keyID: keyID))
+            utf8: try await key.signing { () throws(CryptographyError) in
+                try JWS.sign(claims.bytes, algorithm: algorithm, key: .key(key), keyID: keyID)
+            })
     }
 
     /// The public key, to be registered at the server (RFC 7591 section 2, `jwks`).

@@ -6,15 +6,23 @@ import Cryptography
 public protocol KeyKeeper: Sendable {
     /// Makes a key. May take a minute: called on ``NamedThread/keys``.
     ///
-    /// - Parameter name: of the key's reference, unique in its scope.
-    func make(_ algorithm: PrivateKey.Algorithm, name: String) throws(VaultError) -> KeptKey
+    /// - Parameters:
+    ///   - name: of the key's reference, unique in its scope.
+    ///   - vaultID: of the vault with its record.
+    func make(_ algorithm: PrivateKey.Algorithm, name: String, of vaultID: [UInt8]) throws(VaultError) -> KeptKey
 
     /// What signs with a key. The place is not asked before the first signature, so that a store opens without it.
     func signer(of key: KeptKey) throws(VaultError) -> any ForeignKey
 
-    /// Removes what ``make(_:name:)`` left in the place; what is not there is no error. Called on ``NamedThread/keys``,
-    /// after the commit that removed the key's record.
-    func destroy(_ key: KeptKey) throws(VaultError)
+    /// Removes what ``make(_:name:of:)`` left in the place, if it is this vault's; what is not there is no error. Called
+    /// on ``NamedThread/keys``, after the commit that removed the key's record.
+    func destroy(_ key: KeptKey, of vaultID: [UInt8]) throws(VaultError)
+
+    /// Finds what a crash between making a key and its record has left in the place. Called on ``NamedThread/keys``,
+    /// while no key is made.
+    ///
+    /// - Parameter known: all keys of the vault's records that are there.
+    func orphans(of vaultID: [UInt8], known: [KeptKey]) throws(VaultError) -> [KeptKey]
 }
 
 /// A key of a ``KeyKeeper``, as the vault seals it.

@@ -10,6 +10,19 @@ public struct KeyReference: Hashable, Sendable {
     public enum Keeper: String, Sendable, CaseIterable {
         /// In the vault itself, sealed.
         case software
+        /// In this board's TPM 2.0.
+        case tpm
+        /// On a PKCS#11 token.
+        case pkcs11
+
+        /// For people: `in the TPM`.
+        public var place: String {
+            switch self {
+            case .software: "in the sealed store"
+            case .tpm: "in the TPM"
+            case .pkcs11: "on a PKCS#11 token"
+            }
+        }
     }
 
     /// The maximum length of a name, in bytes.
@@ -43,7 +56,7 @@ public struct KeyReference: Hashable, Sendable {
         }
     }
 
-    /// The record of a software key. No other record may have such a name.
+    /// The record of a key. No other record may have such a name.
     func record(in scope: String) -> RecordName { RecordName(scope: scope, name: description) }
 }
 

@@ -12,13 +12,17 @@ import Cryptography
 public protocol KeyStore: Sendable {
     /// Generates a key and stores it under a unique name.
     ///
-    /// - Parameter label: what the key is for; the first part of its name. 1 to 47 of a to z, 0 to 9 and `-`.
+    /// - Parameters:
+    ///   - label: what the key is for; the first part of its name. 1 to 47 of a to z, 0 to 9 and `-`.
+    ///   - keeper: where it is from then on.
     /// - Throws: ``VaultError``
-    func make(_ algorithm: PrivateKey.Algorithm, label: String) async throws(VaultError) -> StoredKey
+    func make(
+        _ algorithm: PrivateKey.Algorithm, label: String, in keeper: KeyReference.Keeper
+    ) async throws(VaultError) -> StoredKey
 
     /// - Returns: `nil` when there is no such key.
-    /// - Throws: ``VaultError``; ``VaultError/keyInvalid(name:)`` when the record is not a key, else the errors of
-    ///   reading a record.
+    /// - Throws: ``VaultError``; ``VaultError/keyInvalid(name:)`` when the record is not a key,
+    ///   ``VaultError/keeperMissing(_:)``, else the errors of reading a record.
     func key(_ reference: KeyReference) async throws(VaultError) -> PrivateKey?
 
     /// The references of all keys.
@@ -33,6 +37,13 @@ public protocol KeyStore: Sendable {
     /// - Returns: the references of the removed keys.
     @discardableResult
     func sweep(keeping kept: Set<KeyReference>) async throws(VaultError) -> Set<KeyReference>
+}
+
+extension KeyStore {
+    /// Generates a key as ``make(_:label:in:)`` does, and seals it in the vault.
+    public func make(_ algorithm: PrivateKey.Algorithm, label: String) async throws(VaultError) -> StoredKey {
+        try await make(algorithm, label: label, in: .software)
+    }
 }
 
 /// A private key and its reference.

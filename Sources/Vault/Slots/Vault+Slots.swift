@@ -68,15 +68,22 @@ extension Vault {
 
     /// Removes a slot. Its key no longer opens this file, but still opens earlier copies of the file.
     ///
-    /// - Throws: ``VaultError/lastSlot(path:id:)`` when there is no other undamaged slot.
-    public func remove(slot id: Int64) throws(VaultError) {
+    /// - Parameter force: whether slots may be left that all have their key beside the vault.
+    /// - Throws: ``VaultError/lastSlot(path:id:)`` when there is no other undamaged slot,
+    ///   ``VaultError/onlyDevelopmentSlots(path:id:)``
+    public func remove(slot id: Int64, force: Bool = false) throws(VaultError) {
         let unsealed = try access()
         try explained {
             try unsealed.file.database.transaction {
                 let slots = try unsealed.file.storedSlots()
-                guard slots.contains(where: { $0.id == id }) else { throw VaultError.slotUnknown(path: path, id: id) }
-                guard slots.contains(where: { $0.id != id && !$0.isDamaged }) else {
-                    throw VaultError.lastSlot(path: path, id: id)
+                guard let slot = slots.first(where: { $0.id == id }) else {
+                    throw VaultError.slotUnknown(path: path, id: id)
+                }
+                let left = slots.filter { $0.id != id && !$0.isDamaged }
+                guard !left.isEmpty else { throw VaultError.lastSlot(path: path, id: id) }
+                let isNeeded = !slot.kind.isDevelopment && !slot.isDamaged
+                guard force || !isNeeded || left.contains(where: { !$0.kind.isDevelopment }) else {
+                    throw VaultError.onlyDevelopmentSlots(path: path, id: id)
                 }
                 try unsealed.file.database.run("DELETE FROM slot WHERE id = ?1", .integer(id))
             }

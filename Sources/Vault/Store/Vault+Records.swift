@@ -97,10 +97,14 @@ extension Vault {
 
     /// Makes changes that have been checked.
     func write(_ changes: [Change]) throws(VaultError) {
-        _ = try access()
         guard !changes.isEmpty else { return }
+        let (vaultID, kept) = (try access().seal.vaultID, keptKeys(removedBy: changes))
         var rest = changes.makeIterator()
         try write { rest.next() }
+        for (key, keeper) in kept {
+            killPoint("hardware-key-dropped")
+            Task { await KeyMaker.shared.destroy(key, by: keeper, of: vaultID) }
+        }
     }
 
     /// Makes changes that have been checked, each as it comes.

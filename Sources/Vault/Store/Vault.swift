@@ -23,6 +23,8 @@ public actor Vault {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
     public nonisolated let path: String
+    /// Where keys can be that are not in the vault.
+    nonisolated let keepers: [KeyReference.Keeper: any KeyKeeper]
 
     /// The state that only an unlocked vault has.
     struct Unsealed {
@@ -48,7 +50,12 @@ public actor Vault {
 
     /// A vault that is not open yet: until ``unseal(with:creating:)`` has opened it, its functions throw
     /// ``VaultError/closed(path:)``.
-    public init(path: String) { self.path = path }
+    ///
+    /// - Parameter keepers: those of keys in hardware, for their records.
+    public init(path: String, keepers: [KeyReference.Keeper: any KeyKeeper] = [:]) {
+        self.path = path
+        self.keepers = keepers
+    }
 
     /// Opens the vault with the first key that fits.
     ///

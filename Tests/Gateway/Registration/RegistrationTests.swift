@@ -30,9 +30,9 @@ struct RegistrationRequestTests {
     }
 
     @Test("a registration request carries a certificate request in base64url on one line (MAG checklist 11)")
-    func body() throws {
+    func body() async throws {
         let key = try PrivateKey(generating: .rsa(bits: 2048))
-        let text = String(decoding: try request.body(for: key), as: UTF8.self)
+        let text = String(decoding: try await request.body(for: key), as: UTF8.self)
         let der = try #require(Base64.decode(text, alphabet: .urlSafe))
         #expect(!text.contains("="))
         let csr = try CertificateRequest(der: der)

@@ -11,18 +11,24 @@ public struct TokenKeys: KeyKeeper {
     static let idBytes = 16
 
     private let token: Token
-    private let prefix: String
+    private let existing: TokenURI?
 
-    /// - Parameter vaultID: of the vault that has the keys' handles, 16 bytes.
-    public init(_ token: Token, vaultID: [UInt8]) {
+    /// - Parameter existing: a key that is on the token already, with `object` or `id`: it is taken instead of a new one.
+    public init(_ token: Token, existing: TokenURI? = nil) {
         self.token = token
-        prefix = "latchkey \(Hex.encode(vaultID)) "
+        self.existing = existing
     }
+
+    /// Of the labels of a vault's keys.
+    private static func prefix(_ vaultID: [UInt8]) -> String { "latchkey \(Hex.encode(vaultID)) " }
 
     /// - Throws: ``VaultError``, also ``TokenError/mechanismMissing(name:)`` for a token without what TLS needs, and
     ///   ``TokenError/keyExtractable(name:)`` for one that would give the key away. No key is left then.
-    public func make(_ algorithm: PrivateKey.Algorithm, name: String) throws(VaultError) -> KeptKey {
-        let label = prefix + name
+    public func make(
+        _ algorithm: PrivateKey.Algorithm, name: String, of vaultID: [UInt8]
+    ) throws(VaultError) -> KeptKey {
+        if let existing { return try adopt(existing) }
+        let label = Self.prefix(vaultID) + name
         let id = try explained { try Random.bytes(Self.idBytes) }
         return try token.perform(.writing) { session throws(VaultError) in
             let handle = TokenKeyHandle(id: id, label: Array(label.utf8), serial: session.token.serial, isOurs: true)
@@ -45,7 +51,7 @@ public struct TokenKeys: KeyKeeper {
     /// - Parameter uri: with `object` or `id`.
     /// - Throws: ``VaultError``, also ``TokenError/noKey(name:)``, ``TokenError/severalKeys(name:count:)``,
     ///   ``TokenError/keyExtractable(name:)``, ``TokenError/keyUnsuitable(name:reason:)``
-    public func adopt(_ uri: TokenURI) throws(VaultError) -> KeptKey {
+    func adopt(_ uri: TokenURI) throws(VaultError) -> KeptKey {
         try token.perform(.user) { session throws(VaultError) in
             let name = uri.description
             guard uri.ofToken.fits(session.token) else { throw .token(.noToken(uri: uri.ofToken.description)) }
@@ -68,19 +74,17 @@ public struct TokenKeys: KeyKeeper {
         Signer(token: token, handle: try TokenKeyHandle(key.handle), publicKey: key.publicKey)
     }
 
-    public func destroy(_ key: KeptKey) throws(VaultError) {
+    public func destroy(_ key: KeptKey, of vaultID: [UInt8]) throws(VaultError) {
         let handle = try TokenKeyHandle(key.handle)
-        guard handle.isOurs, handle.label.starts(with: prefix.utf8) else { return }
+        guard handle.isOurs, handle.label.starts(with: Self.prefix(vaultID).utf8) else { return }
         try token.perform(.writing) { session throws(VaultError) in
             for object in try session.pair(handle) { try session.destroy(object) }
         }
     }
 
-    /// Finds what a crash between making a key and storing its record has left: keys with this vault's label that no
-    /// record refers to. Call it only while no key is being made.
-    ///
-    /// - Parameter known: all keys of the vault's records.
-    public func orphans(known: [KeptKey]) throws(VaultError) -> [KeptKey] {
+    /// Finds keys with this vault's label that no record refers to.
+    public func orphans(of vaultID: [UInt8], known: [KeptKey]) throws(VaultError) -> [KeptKey] {
+        let prefix = Self.prefix(vaultID)
         var ids: Set<[UInt8]> = []
         for key in known { ids.insert(try TokenKeyHandle(key.handle).id) }
         return try token.perform(.user) { session throws(VaultError) in

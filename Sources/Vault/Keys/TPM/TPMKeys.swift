@@ -24,7 +24,9 @@ public struct TPMKeys: KeyKeeper {
     /// - Parameter algorithm: RSA of more bits than the chip has gets the most it has, at least 2048.
     /// - Throws: ``VaultError/chip(_:)``; ``ChipError/rsaUnsuitable`` if RSA signatures of the chip are not accepted by TLS
     ///   1.3.
-    public func make(_ algorithm: PrivateKey.Algorithm, name: String) throws(VaultError) -> KeptKey {
+    public func make(
+        _ algorithm: PrivateKey.Algorithm, name: String, of vaultID: [UInt8]
+    ) throws(VaultError) -> KeptKey {
         if case .rsa(let bits) = algorithm, bits < 2048 {
             throw .cryptography(.unsuitableKey(reason: "RSA of \(bits) bits was requested"))
         }
@@ -54,7 +56,10 @@ public struct TPMKeys: KeyKeeper {
     }
 
     /// Does nothing: the chip has nothing of the key.
-    public func destroy(_ key: KeptKey) throws(VaultError) {}
+    public func destroy(_ key: KeptKey, of vaultID: [UInt8]) throws(VaultError) {}
+
+    /// None, because the chip has nothing of any key.
+    public func orphans(of vaultID: [UInt8], known: [KeptKey]) throws(VaultError) -> [KeptKey] { [] }
 
     /// Signs in each way, and keeps those whose signature is valid.
     private func testedWays(

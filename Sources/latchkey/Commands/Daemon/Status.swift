@@ -147,6 +147,9 @@ struct Status: AsyncParsableCommand {
             registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
         fields.add("device", registration?["deviceID"]?.string)
         fields.add("mag-identifier", registration?["magIdentifier"]?.string)
+        if let key = registration?["key"]?.string, key != "software" {
+            fields.add("device key", key == "tpm" ? "in the TPM" : "on a PKCS#11 token")
+        }
         let isLocked = account["user"]?["locked"]?.bool == true
         let user = account["user"]?["userName"]?.string ?? (isLocked ? "a user without a name" : nil)
         fields.add("user", user.map { out.shown($0) + (isLocked ? out.yellow(", locked") : "") })

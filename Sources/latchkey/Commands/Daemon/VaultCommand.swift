@@ -10,7 +10,7 @@ struct VaultCommand: AsyncParsableCommand {
             one still works, add a slot, have the agent open the store by it, and remove the old slot. The board stays \
             enrolled.
             """,
-        subcommands: [Slots.self, Add.self, Rewrap.self, Remove.self, Rekey.self])
+        subcommands: [Slots.self, Add.self, Test.self, Rewrap.self, Remove.self, Rekey.self])
 
     struct Slots: RouteCommand {
         static let configuration = CommandConfiguration(
@@ -34,11 +34,34 @@ struct VaultCommand: AsyncParsableCommand {
         @OptionGroup var key: KeyOptions
         @OptionGroup var options: ClientOptions
 
-        func request() throws -> RouteRequest { .post("vault/slots", try key.body(), timeout: .seconds(60)) }
+        func request() throws -> RouteRequest { .post("vault/slots", try key.body(), timeout: .seconds(120)) }
 
         func text(of answer: JSON) -> String {
             "added slot \(answer["id"]?.integer ?? 0): \(VaultCommand.text(of: answer))"
         }
+    }
+
+    struct Test: RouteCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "test", abstract: "Try whether a slot opens, before the next start needs it.",
+            discussion: "The key is the one that the agent would use, unless a file is named. Nothing is changed.")
+
+        @Argument(help: "Number of the slot; see: latchkey vault slots") var slot: Int64
+        @Option(help: ArgumentHelp("File with the key to try; - for standard input.", valueName: "path")) var keyFile:
+            String?
+        @OptionGroup var options: ClientOptions
+
+        func request() throws -> RouteRequest {
+            var body: [String: JSON] = [:]
+            if let keyFile {
+                let key =
+                    try keyFile == "-" ? Input.standardInput(limit: 4096) : Input.file(keyFile, limit: 4096)
+                body["key"] = .string(Base64.encode(key))
+            }
+            return .post("vault/slots/\(slot)/test", body, timeout: .seconds(120))
+        }
+
+        func text(of answer: JSON) -> String { "slot \(slot) opens: \(VaultCommand.text(of: answer))" }
     }
 
     struct Rewrap: RouteCommand {
@@ -52,7 +75,7 @@ struct VaultCommand: AsyncParsableCommand {
         @OptionGroup var key: KeyOptions
         @OptionGroup var options: ClientOptions
 
-        func request() throws -> RouteRequest { .post("vault/slots/\(slot)", try key.body(), timeout: .seconds(60)) }
+        func request() throws -> RouteRequest { .post("vault/slots/\(slot)", try key.body(), timeout: .seconds(120)) }
 
         func text(of answer: JSON) -> String { "slot \(slot) has another key: \(VaultCommand.text(of: answer))" }
     }
@@ -64,9 +87,10 @@ struct VaultCommand: AsyncParsableCommand {
             discussion: "A copy of the store from before still opens with it.")
 
         @Argument(help: "Number of the slot; see: latchkey vault slots") var slot: Int64
+        @Flag(help: "Even if only development key files are left.") var force = false
         @OptionGroup var options: ClientOptions
 
-        func request() -> RouteRequest { .delete("vault/slots/\(slot)") }
+        func request() -> RouteRequest { .delete("vault/slots/\(slot)", query: ["force": force ? "true" : nil]) }
 
         func text(of answer: JSON) -> String { "removed slot \(slot)" }
     }
@@ -109,14 +133,24 @@ struct VaultCommand: AsyncParsableCommand {
     struct KeyOptions: ParsableArguments {
         enum Kind: String, CaseIterable, ExpressibleByArgument {
             case systemdCredential = "systemd-credential"
-            case passphrase
+            case passphrase, tpm, pkcs11
+
+            /// Whether hardware has its key.
+            var isHardware: Bool { self == .tpm || self == .pkcs11 }
         }
 
-        @Option(help: "What opens the slot.") var kind: Kind
+        @Option(help: "What opens the slot; hardware needs no key.") var kind: Kind
         @Option(help: ArgumentHelp("File with the key; without it, standard input.", valueName: "path")) var keyFile:
             String?
 
+        func validate() throws {
+            if kind.isHardware, keyFile != nil {
+                throw ValidationError("hardware has the key of its slot itself: leave out --key-file")
+            }
+        }
+
         func body() throws -> [String: JSON] {
+            guard !kind.isHardware else { return ["kind": .string(kind.rawValue)] }
             var key: [UInt8]
             if let keyFile {
                 key = try Input.file(keyFile, limit: 4096)

@@ -1,24 +1,19 @@
-import Cryptography
 import Foundation
-import TestSupport
-
-@testable import Vault
 
 /// A TPM 2.0 in a process of its own (swtpm), without a resource manager: it has room for three objects and three
 /// sessions, so that one that an operation leaves there shows. Ends with its last reference.
-final class SoftwareTPM: @unchecked Sendable {
+package final class SoftwareTPM: @unchecked Sendable {
     // `@unchecked Sendable` is correct because only `init`, `stop()` and `deinit` touch what changes, and each test calls
     // them from one task.
-    let port: Int
+    package let port: Int
     private let directory: String
     private var process: pid_t?
 
-    var place: String { Self.place(port) }
-    var chip: Chip { Chip(at: place) }
+    package var place: String { Self.place(port) }
 
-    static func place(_ port: Int) -> String { "swtpm:host=127.0.0.1,port=\(port)" }
+    package static func place(_ port: Int) -> String { "swtpm:host=127.0.0.1,port=\(port)" }
 
-    init() throws {
+    package init() throws {
         port = try UnusedPort.reservePair()
         directory = FileManager.default.temporaryDirectory.path + "/latchkey-tpm-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -31,7 +26,7 @@ final class SoftwareTPM: @unchecked Sendable {
     }
 
     /// Starts it, also again with the same state.
-    func start() throws {
+    package func start() throws {
         let address = "bindaddr=127.0.0.1"
         process = try spawn([
             "/usr/bin/swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(directory)", "--server",
@@ -46,7 +41,7 @@ final class SoftwareTPM: @unchecked Sendable {
     }
 
     /// Ends it at once, as when its power is cut.
-    func stop() {
+    package func stop() {
         guard let process else { return }
         kill(process, SIGKILL)
         _ = ChildProcess.waitForExit(of: process)
@@ -57,19 +52,19 @@ final class SoftwareTPM: @unchecked Sendable {
     ///
     /// - Returns: its exit status.
     @discardableResult
-    func run(_ command: String, _ arguments: String...) throws -> Int32 {
+    package func run(_ command: String, _ arguments: String...) throws -> Int32 {
         let tool = try spawn(["/usr/bin/\(command)"] + arguments.map { $0.replacing("DIR", with: directory) })
         return ChildProcess.waitForExit(of: tool)
     }
 
-    func write(_ text: String, to name: String) throws {
+    package func write(_ text: String, to name: String) throws {
         try Data(text.utf8).write(to: URL(filePath: "\(directory)/\(name)"))
     }
 
-    func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: "\(directory)/\(name)"))) }
+    package func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: "\(directory)/\(name)"))) }
 
     /// The handles of objects and sessions that are loaded in it, as tpm2-tools lists them.
-    func loadedHandles() throws -> String {
+    package func loadedHandles() throws -> String {
         var handles = ""
         for kind in ["handles-transient", "handles-loaded-session"] {
             let tool = try spawn(["/usr/bin/tpm2_getcap", kind], output: "\(directory)/handles")
@@ -89,8 +84,8 @@ final class SoftwareTPM: @unchecked Sendable {
 }
 
 /// TCP to this machine.
-enum LocalPort {
-    static func accepts(_ port: Int) -> Bool {
+package enum LocalPort {
+    package static func accepts(_ port: Int) -> Bool {
         let descriptor = open(to: port)
         guard descriptor >= 0 else { return false }
         close(descriptor)
@@ -98,7 +93,7 @@ enum LocalPort {
     }
 
     /// -1 if nobody listens there.
-    static func open(to port: Int) -> Int32 {
+    package static func open(to port: Int) -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard withAddress(port, { connect(descriptor, $0, $1) }) == 0 else {
             close(descriptor)
@@ -107,7 +102,7 @@ enum LocalPort {
         return descriptor
     }
 
-    static func listen(on port: Int) throws -> Int32 {
+    package static func listen(on port: Int) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var isOn: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))

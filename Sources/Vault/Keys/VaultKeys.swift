@@ -1,8 +1,9 @@
 @_spi(KeyBytes) import Cryptography
 import Groundwork
 
-/// Keys of one scope that are stored in the vault, each as a sealed record, and used in this process's memory.
-public struct SoftwareKeys: KeyStore {
+/// Keys of one scope, each with a sealed record: the key itself, which signs in this process's memory, or what its
+/// ``KeyKeeper`` needs to sign with it.
+public struct VaultKeys: KeyStore {
     private let vault: Vault
     private let scope: String
 
@@ -11,19 +12,25 @@ public struct SoftwareKeys: KeyStore {
         self.scope = scope
     }
 
-    public func make(_ algorithm: PrivateKey.Algorithm, label: String) async throws(VaultError) -> StoredKey {
-        let reference = try explained { try KeyReference.fresh(.software, label: label) }
+    public func make(
+        _ algorithm: PrivateKey.Algorithm, label: String, in keeper: KeyReference.Keeper
+    ) async throws(VaultError) -> StoredKey {
+        let reference = try explained { try KeyReference.fresh(keeper, label: label) }
         guard let reference else {
             throw .nameNotAllowed(name: RecordName(scope: scope, name: label), kind: .privateKey)
         }
         // Fail before generating a key, which can take seconds, if it cannot be stored.
         try await vault.check()
+        guard keeper == .software else {
+            return StoredKey(
+                reference: reference, key: try await vault.makeKept(algorithm, as: reference, in: scope))
+        }
         let key = try await Self.newKey(algorithm)
         try await vault.keep(key, as: reference, in: scope)
         return StoredKey(reference: reference, key: key)
     }
 
-    /// Generates a key and stores it under a chosen name.
+    /// Generates a key and seals it in the vault, under a chosen name.
     ///
     /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``
     public func make(_ algorithm: PrivateKey.Algorithm, as reference: KeyReference) async throws(VaultError)
@@ -87,8 +94,8 @@ public struct SoftwareKeys: KeyStore {
 }
 
 extension Vault {
-    /// The software keys of a scope.
-    public nonisolated func keys(of scope: String) -> SoftwareKeys { SoftwareKeys(self, scope: scope) }
+    /// The keys of a scope.
+    public nonisolated func keys(of scope: String) -> VaultKeys { VaultKeys(self, scope: scope) }
 
     /// - Throws: ``VaultError`` when the vault is locked or closed.
     fileprivate func check() throws(VaultError) { _ = try access() }
@@ -108,7 +115,9 @@ extension Vault {
     }
 
     fileprivate func key(_ reference: KeyReference, in scope: String) throws(VaultError) -> PrivateKey? {
-        try exposedRecord(reference.record(in: scope)).map { record throws(VaultError) in try record.key() }
+        try exposedRecord(reference.record(in: scope)).map { record throws(VaultError) in
+            try reference.keeper == .software ? record.key() : key(record.keptKey(), of: reference.keeper)
+        }
     }
 
     fileprivate func keyReferences(in scope: String) throws(VaultError) -> Set<KeyReference> {

@@ -1,0 +1,77 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import Vault
+
+/// The TPM and the PKCS#11 token that the settings name. Neither is touched, and no library of theirs is loaded, before it
+/// is needed.
+package final class KeyHardware: Sendable {
+    private let settings: VaultSettings
+    private let module: TokenModule?
+    /// Has the keys.
+    private let keyToken: TokenKeys?
+    private let slot: TokenSlot?
+
+    /// - Parameter environment: read for `CREDENTIALS_DIRECTORY` when a PIN is needed.
+    package init(_ configuration: AgentConfiguration, environment: [String: String]) {
+        settings = configuration.vault
+        let (settings, identity) = (configuration.vault.token, configuration.identity)
+        guard !settings.module.isEmpty else {
+            (module, keyToken, slot) = (nil, nil, nil)
+            return
+        }
+        let (module, memory) = (
+            TokenModule(path: settings.module), PINMemory(path: "\(configuration.stateDirectory)/pins")
+        )
+        func token(_ uri: TokenURI) -> Token {
+            Token(uri, module: module, memory: memory) { () throws(VaultError) in try settings.pin(environment) }
+        }
+        self.module = module
+        slot = settings.location.map { TokenSlot(token($0), key: $0) }
+        keyToken = (identity.location ?? settings.location).map {
+            TokenKeys(token($0), existing: identity.location.flatMap { $0.object == nil && $0.id == nil ? nil : $0 })
+        }
+    }
+
+    /// Where keys can be that are not in the vault.
+    package var keepers: [KeyReference.Keeper: any KeyKeeper] {
+        var keepers: [KeyReference.Keeper: any KeyKeeper] = [.tpm: TPMKeys(settings.tpm.chip)]
+        keepers[.pkcs11] = keyToken
+        return keepers
+    }
+
+    /// The key for a slot of the vault.
+    package var tpmSlot: TPMSlot { TPMSlot(settings.tpm.chip, registers: ChipRegisters(settings.tpm.registers) ?? .none) }
+
+    /// The key for a slot of the vault.
+    ///
+    /// - Throws: `VaultError.keeperMissing`
+    package func tokenSlot() throws(VaultError) -> TokenSlot {
+        guard let slot else { throw .keeperMissing(.pkcs11) }
+        return slot
+    }
+
+    /// Ends the token's module, as it has to be before the process ends.
+    package func end() { module?.finalize() }
+}
+
+extension TokenSettings {
+    /// The PIN, if there is one: in a file of mode 0600, or else in the credential.
+    fileprivate func pin(_ environment: [String: String]) throws(VaultError) -> SecretBytes? {
+        let isOurs = !pinFile.isEmpty
+        guard let path = isOurs ? pinFile : environment["CREDENTIALS_DIRECTORY"].map({ "\($0)/\(pinCredential)" }) else {
+            return nil
+        }
+        var bytes: [UInt8]
+        do {
+            // systemd grants a credential by an access list, which makes it look as if a group could read it.
+            bytes = try BoundedFile.read(path, limit: 256, .anything, isSecret: isOurs)
+        } catch {
+            guard isOurs else { return nil }
+            throw .keyUnreadable(path: path, reason: error.description)
+        }
+        defer { wipe(&bytes) }
+        let pin = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
+        return pin.isEmpty ? nil : SecretBytes(pin)
+    }
+}
