@@ -9,6 +9,14 @@
 #include <tss2/tss2_tctildr.h>
 #include "../CLinux/late.h"
 
+/* Properties of a chip (TPM 2.0 part 2, 6.13), as numbers that Swift can read. */
+enum {
+    LATCHKEY_TPM_MANUFACTURER = TPM2_PT_MANUFACTURER,
+    LATCHKEY_TPM_FIRMWARE = TPM2_PT_FIRMWARE_VERSION_1,
+    LATCHKEY_TPM_FAILED_TRIES = TPM2_PT_LOCKOUT_COUNTER,
+    LATCHKEY_TPM_TRY_LIMIT = TPM2_PT_MAX_AUTH_FAIL,
+};
+
 #define LATCHKEY_ESYS_CALLS(CALL) \
     CALL(initialize, Esys_Initialize) \
     CALL(finalize, Esys_Finalize) \
@@ -22,6 +30,7 @@
     CALL(policy_pcr, Esys_PolicyPCR) \
     CALL(policy_digest, Esys_PolicyGetDigest) \
     CALL(test_parameters, Esys_TestParms) \
+    CALL(get_capability, Esys_GetCapability) \
     CALL(create_primary, Esys_CreatePrimary) \
     CALL(create, Esys_Create) \
     CALL(load, Esys_Load) \

@@ -161,17 +161,6 @@ extension Row {
             $0.gateway.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch))
         },
 
-        Row(DeviceKeyCheck(), "skip", "no registration") { _ in },
-        Row(DeviceKeyCheck(), "pass", "in the sealed store") {
-            $0.gateway.key = KeyFinding(.software, wanted: .software)
-        },
-        Row(DeviceKeyCheck(), "pass", "in the TPM, and signs") { $0.gateway.key = KeyFinding(.tpm, wanted: .tpm) },
-        Row(DeviceKeyCheck(), "warn", "settings want it in the TPM") {
-            $0.gateway.key = KeyFinding(.software, wanted: .tpm)
-        },
-        Row(DeviceKeyCheck(), "fail", "cannot be used: there is no TPM") {
-            $0.gateway.key = KeyFinding(.tpm, wanted: .tpm, fault: ChipError.absent(place: "TCTI").explanation)
-        },
         Row(DeviceCertificateDates(), "skip", "no certificate") { _ in },
         Row(DeviceCertificateDates(), "pass", "30 days left") { $0.gateway.certificateEnd = days(30.5, after: $0.now) },
         Row(DeviceCertificateDates(), "warn", "29 days left") { $0.gateway.certificateEnd = days(29.5, after: $0.now) },

@@ -46,6 +46,7 @@ struct StateTests {
             named
                 == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(RekeyingTests.states)
                 .union(ConversionTests.states).union(OAuthAccountStateTests.states)
+                .union(HardwareKeyStateTests.making).union([HardwareKeyStateTests.dropping])
                 .union(SessionLockStateTests.states.map(\.name)).union(MPinStateTests.states.map(\.point))
                 .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points)
                 .union(ProfileStateTests.states.map(\.name)).union(FirstBootStateTests.states.map(\.point))

@@ -11,13 +11,14 @@ package final class KeyHardware: Sendable {
     /// Has the keys.
     private let keyToken: TokenKeys?
     private let slot: TokenSlot?
+    private let token: Token?
 
     /// - Parameter environment: read for `CREDENTIALS_DIRECTORY` when a PIN is needed.
     package init(_ configuration: AgentConfiguration, environment: [String: String]) {
         settings = configuration.vault
         let (settings, identity) = (configuration.vault.token, configuration.identity)
         guard !settings.module.isEmpty else {
-            (module, keyToken, slot) = (nil, nil, nil)
+            (self.module, keyToken, slot, self.token) = (nil, nil, nil, nil)
             return
         }
         let (module, memory) = (
@@ -28,8 +29,10 @@ package final class KeyHardware: Sendable {
         }
         self.module = module
         slot = settings.location.map { TokenSlot(token($0), key: $0) }
-        keyToken = (identity.location ?? settings.location).map {
-            TokenKeys(token($0), existing: identity.location.flatMap { $0.object == nil && $0.id == nil ? nil : $0 })
+        let ofKeys = (identity.location ?? settings.location).map(token)
+        self.token = ofKeys
+        keyToken = ofKeys.map {
+            TokenKeys($0, existing: identity.location.flatMap { $0.object == nil && $0.id == nil ? nil : $0 })
         }
     }
 
@@ -41,7 +44,9 @@ package final class KeyHardware: Sendable {
     }
 
     /// The key for a slot of the vault.
-    package var tpmSlot: TPMSlot { TPMSlot(settings.tpm.chip, registers: ChipRegisters(settings.tpm.registers) ?? .none) }
+    package var tpmSlot: TPMSlot {
+        TPMSlot(settings.tpm.chip, registers: ChipRegisters(settings.tpm.registers) ?? .none)
+    }
 
     /// The key for a slot of the vault.
     ///
@@ -51,15 +56,43 @@ package final class KeyHardware: Sendable {
         return slot
     }
 
+    /// What the hardware that is in use says about itself; `nil` for what is not in use.
+    ///
+    /// - Parameter usesChip: whether something beside the settings uses the TPM.
+    package func findings(usesChip: Bool) async -> HardwareFindings {
+        await withTaskExecutorPreference(NamedThread.keys.tasks) {
+            var findings = HardwareFindings()
+            if usesChip { findings.chip = Result { () throws(VaultError) in try settings.tpm.chip.describe() } }
+            if let token { findings.token = Result { () throws(VaultError) in try token.describe() } }
+            return findings
+        }
+    }
+
     /// Ends the token's module, as it has to be before the process ends.
     package func end() { module?.finalize() }
+}
+
+/// What is found of the hardware that has keys; `nil` for what is not in use.
+package struct HardwareFindings: Sendable {
+    package var chip: Result<ChipDescription, VaultError>?
+    package var token: Result<TokenDescription, VaultError>?
+
+    package init() {}
+}
+
+extension AgentState {
+    package var hardware: HardwareFindings {
+        get { self[HardwareFindings.self, default: HardwareFindings()] }
+        set { self[HardwareFindings.self, default: HardwareFindings()] = newValue }
+    }
 }
 
 extension TokenSettings {
     /// The PIN, if there is one: in a file of mode 0600, or else in the credential.
     fileprivate func pin(_ environment: [String: String]) throws(VaultError) -> SecretBytes? {
         let isOurs = !pinFile.isEmpty
-        guard let path = isOurs ? pinFile : environment["CREDENTIALS_DIRECTORY"].map({ "\($0)/\(pinCredential)" }) else {
+        guard let path = isOurs ? pinFile : environment["CREDENTIALS_DIRECTORY"].map({ "\($0)/\(pinCredential)" })
+        else {
             return nil
         }
         var bytes: [UInt8]

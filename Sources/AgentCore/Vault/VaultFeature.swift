@@ -33,6 +33,12 @@ package struct VaultFeature: Feature {
         }
     }
 
+    package func examine(into state: inout AgentState) async throws {
+        let isSlot = try await host.vault.slots().contains { $0.kind == .tpm }
+        let isWanted = host.settings.vault.slots.contains(.tpm) || host.settings.identity.choice.keeper == .tpm
+        state.hardware = await host.hardware.findings(usesChip: isSlot || isWanted)
+    }
+
     package func warnings() async throws -> [String] {
         try await host.vault.openedBy().kind.isDevelopment
             ? ["the vault is opened by a development key file, which does not protect it"] : []

@@ -1,4 +1,5 @@
 import CPKCS11
+import Groundwork
 import Synchronization
 
 /// A PKCS#11 module: the library of a token's vendor, loaded when it is first needed and never unloaded.
@@ -38,11 +39,15 @@ public final class TokenModule: Sendable {
         try state.withLock { state throws(VaultError) in
             switch state {
             case .ended: throw .token(.moduleEnded(path: path))
-            case .initialized(let functions, _): return try body(functions)
+            case .initialized(let functions, _):
+                return try withoutBrokenPipe { () throws(VaultError) in try body(functions) }
             case .unused:
-                let functions = try load()
-                state = .initialized(functions, isOurs: try functions.initialize())
-                return try body(functions)
+                let (functions, isOurs) = try withoutBrokenPipe { () throws(VaultError) in
+                    let functions = try load()
+                    return (functions, try functions.initialize())
+                }
+                state = .initialized(functions, isOurs: isOurs)
+                return try withoutBrokenPipe { () throws(VaultError) in try body(functions) }
             }
         }
     }

@@ -49,10 +49,12 @@ public struct Chip: Sendable {
         while true {
             do throws(ChipError) {
                 return try Self.turn.withLock { _ throws(ChipError) in
-                    let connection = try ChipConnection(library, place: place)
-                    defer { connection.close() }
-                    try connection.makePrimary(owner: owner, named: name)
-                    return try body(connection)
+                    try withoutBrokenPipe { () throws(ChipError) in
+                        let connection = try ChipConnection(library, place: place)
+                        defer { connection.close() }
+                        try connection.makePrimary(owner: owner, named: name)
+                        return try body(connection)
+                    }
                 }
             } catch {
                 guard case .busy = error, .now + wait < deadline else { throw error }

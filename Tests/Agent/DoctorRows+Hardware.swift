@@ -1,0 +1,34 @@
+import Groundwork
+import Vault
+
+@testable import AgentCore
+@testable import AgentGateway
+
+extension Row {
+    /// The checks of hardware that has keys.
+    static let ofHardware: [Row] = [
+        Row(TPMCheck(), "skip", "not in use") { _ in },
+        Row(TPMCheck(), "pass", "IBM, firmware 8217.4131") { $0.hardware.chip = .success(chip(failedTries: 1)) },
+        Row(TPMCheck(), "warn", "16 of 32 wrong") { $0.hardware.chip = .success(chip(failedTries: 16)) },
+        Row(TPMCheck(), "fail", "there is no TPM") {
+            $0.hardware.chip = .failure(.chip(.absent(place: "TCTI")))
+        },
+        Row(TokenCheck(), "skip", "settings name none") { _ in },
+        Row(TokenCheck(), "fail", "URI") { $0.hardware.token = .failure(.token(.noToken(uri: "URI"))) },
+        Row(DeviceKeyCheck(), "skip", "no registration") { _ in },
+        Row(DeviceKeyCheck(), "pass", "in the sealed store") {
+            $0.gateway.key = KeyFinding(.software, wanted: .software)
+        },
+        Row(DeviceKeyCheck(), "pass", "in the TPM, and signs") { $0.gateway.key = KeyFinding(.tpm, wanted: .tpm) },
+        Row(DeviceKeyCheck(), "warn", "settings want it in the TPM") {
+            $0.gateway.key = KeyFinding(.software, wanted: .tpm)
+        },
+        Row(DeviceKeyCheck(), "fail", "cannot be used: there is no TPM") {
+            $0.gateway.key = KeyFinding(.tpm, wanted: .tpm, fault: ChipError.absent(place: "TCTI").explanation)
+        },
+    ]
+
+    private static func chip(failedTries: Int) -> ChipDescription {
+        ChipDescription(manufacturer: "IBM", firmware: "8217.4131", failedTries: failedTries, tryLimit: 32)
+    }
+}
