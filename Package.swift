@@ -151,7 +151,7 @@ let package = Package(
         room("Settings", ["Groundwork", toml]),
         room("Cryptography", ["Groundwork", "COpenSSL", "CKeyProvider"]),
         room("Storage", ["Groundwork", "CLinux", "CSQLite"]),
-        room("Vault", ["Groundwork", "Cryptography", "Storage", "CTSS2", "CPKCS11"]),
+        room("Vault", ["Groundwork", "Cryptography", "Storage", "CTSS2", "CPKCS11"], exclude: ["README.md"]),
         room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
         room("OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
         room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),

@@ -25,13 +25,27 @@ struct ExposureTests {
         try await expectLittleExposure(of: "latchkey.service", dropIn: dropIn)
     }
 
+    @Test("the agent's unit scores at most 2.0 with the drop-in for a TPM, which gives it a group")
+    func chip() async throws {
+        try await expectLittleExposure(
+            of: "latchkey.service", dropIn: "latchkey-tpm.conf", says: "Service runs with supplementary groups")
+    }
+
+    @Test("the agent's unit scores at most 2.0 with the drop-in for a token")
+    func token() async throws {
+        try await expectLittleExposure(of: "latchkey.service", dropIn: "latchkey-pkcs11.conf")
+    }
+
     @Test("the unit of actions scores no more exposure than the agent's")
     func actions() async throws { try await expectLittleExposure(of: "latchkey-actions@.service", dropIn: nil) }
 
     @Test("the unit that wipes the enrollment of the first boot, as root, scores little exposure")
     func firstBoot() async throws { try await expectLittleExposure(of: "latchkey-first-boot@.service", dropIn: nil) }
 
-    private func expectLittleExposure(of name: String, dropIn: String?) async throws {
+    /// - Parameter remark: what systemd has to say of the unit too.
+    private func expectLittleExposure(
+        of name: String, dropIn: String?, says remark: String? = nil
+    ) async throws {
         let analyze = try #require(Self.analyze, "install the Debian package systemd")
         let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-unit-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -49,6 +63,7 @@ struct ExposureTests {
         let score = try #require(line.split(separator: ":").last?.split(separator: " ").first.flatMap { Double($0) })
         print("exposure: \(score)\(dropIn.map { " with \($0)" } ?? "")")
         #expect(score <= 2.0, "\(text.split(separator: "\n").filter { $0.hasPrefix("✗") }.joined(separator: "\n"))")
+        if let remark { #expect(text.contains(remark), "\(text)") }
         // The drop-in was read at all.
         let expected = dropIn.flatMap { Self.signs[$0] }
         for sign in Set(Self.signs.values) { #expect(text.contains(sign) == (sign == expected), "\(sign)") }

@@ -22,6 +22,23 @@ FACTS = make.Facts(pathlib.Path(os.environ["LATCHKEY_PROGRAMS"]))
 TEXTS = make.read()
 
 
+# A suite, and the titles of its tests after it.
+PROOF = re.compile(r'`(\w+Tests)`((?:,? "[^"]+")*)')
+
+
+class TheThreatModel(unittest.TestCase):
+    def test_names_tests_that_are_there(self):
+        text = (ROOT / "Sources/Vault/README.md").read_text()
+        named = 0
+        for suite, titles in PROOF.findall(text):
+            files = list((ROOT / "Tests").glob(f"*/{suite}.swift"))
+            self.assertNotEqual(files, [], suite)
+            for title in re.findall(r'"([^"]+)"', titles):
+                named += 1
+                self.assertTrue(any(f'"{title}"' in file.read_text() for file in files), f"{suite}: {title}")
+        self.assertGreater(named, 20)
+
+
 class ThePages(unittest.TestCase):
     """What is in the repository."""
 

@@ -188,6 +188,18 @@ class LinkedTests(unittest.TestCase):
             self.assertEqual(linked_packages(scratch, "release", "small"), {"tomlkit", "swift-log"})
 
 
+class LateLibraryTests(unittest.TestCase):
+    def test_every_board_gets_the_libraries_that_it_needs_and_those_for_a_chip_are_suggested(self):
+        late = Source(REPOSITORY).late_libraries()
+        self.assertIn("libcurl.so.4", late)
+        self.assertEqual([name for name in late if name.startswith("libtss2")], [])
+        control = (REPOSITORY / "deploy/debian/latchkey.control").read_text().replace("\n ", " ")
+        suggested = re.search(r"^Suggests: (.*)$", control, re.M)[1].split(", ")
+        # By their names in Debian 12, and in Debian 13.
+        for package in "libtss2-esys-3.0.2-0", "libtss2-tctildr0", "libtss2-tcti-device0":
+            self.assertIn(f"{package} | {package}t64", suggested)
+
+
 class PlaceTests(unittest.TestCase):
     def test_builds_in_one_place_at_the_same_addresses_wherever_the_source_is(self):
         seen = []

@@ -12,6 +12,8 @@ from targets import Failure, run
 # The versions of all Swift packages, those that Package.swift gives no version included.
 LOCK = "deploy/debian/versions.json"
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+# Libraries that only boards with a TPM need: latchkey.control suggests their packages.
+SUGGESTED = {"libtss2-esys.so.0", "libtss2-mu.so.0", "libtss2-tctildr.so.0"}
 
 
 class Source:
@@ -100,10 +102,11 @@ class Source:
             )
 
     def late_libraries(self):
-        """The libraries that the agent loads when it needs them: those that its headers name."""
+        """The libraries that every agent loads when it needs them: those that its headers name, but not those that only
+        some boards need."""
         names = set()
         for header in self.folder.glob("Sources/C*/shim.h"):
             for line in header.read_text().splitlines():
                 if line.startswith("LATCHKEY_LATE_LIBRARY("):
                     names.add(line.split('"')[1])
-        return names
+        return names - SUGGESTED

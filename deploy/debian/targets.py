@@ -148,8 +148,8 @@ class Sysroot:
 
     DEVELOPMENT = (
         "libc6-dev libstdc++-{gcc}-dev linux-libc-dev libbluetooth-dev libcurl4-openssl-dev libgnutls28-dev "
-        "libgpiod-dev "
-        "libmicrohttpd-dev libmosquitto-dev libqrencode-dev libsqlite3-dev libssl-dev libsystemd-dev mosquitto-dev"
+        "libgpiod-dev libmicrohttpd-dev libmosquitto-dev libp11-kit-dev libqrencode-dev libsqlite3-dev libssl-dev "
+        "libsystemd-dev libtss2-dev mosquitto-dev"
     )
 
     def __init__(self, work, suite, architecture):

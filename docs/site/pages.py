@@ -45,6 +45,7 @@ REFERENCE = [
 DEVELOPERS = [
     ("Overview", "docs/README.md"),
     ("The map of the code", "Sources/README.md"),
+    ("The sealed store", "Sources/Vault/README.md"),
     ("Contributing", "CONTRIBUTING.md"),
     ("Reporting a vulnerability", "SECURITY.md"),
     ("Changes", "CHANGELOG.md"),
@@ -56,7 +57,7 @@ DEVELOPERS = [
 COLLECTIONS = [("Protocols", "docs/protocols"), ("Decisions", "docs/decisions")]
 
 # Where every page has to be in the navigation.
-WATCHED = ["docs/*.md", "docs/*/*.md", "Config/*.md", "*.md"]
+WATCHED = ["docs/*.md", "docs/*/*.md", "Config/*.md", "Sources/*/README.md", "*.md"]
 # Files that pages link to, copied as they are.
 FILES = [
     "Config/*.json",
@@ -77,6 +78,7 @@ PLACES = {
     "docs/BENCHMARKS.md": "developers/benchmarks.md",
     "docs/decisions/README.md": "developers/decisions/index.md",
     "Sources/README.md": "developers/map.md",
+    "Sources/Vault/README.md": "developers/vault.md",
     "CONTRIBUTING.md": "developers/contributing.md",
     "SECURITY.md": "developers/security.md",
     "CHANGELOG.md": "developers/changes.md",
