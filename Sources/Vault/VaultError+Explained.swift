@@ -147,7 +147,7 @@ extension VaultError {
             Explanation(
                 "vault.keeper-missing", .configuration,
                 "a key is \(keeper.place), which this program is not set up to use",
-                remedy: "name it in the settings again, see the table [vault.\(keeper.rawValue)] of latchkey.toml")
+                remedy: "name it in the settings again, see the table [\(keeper.rawValue)] of latchkey.toml")
         case .keyExists(let name): Explanation("vault.key-exists", .internal, "a key \(name) already exists")
         case .nameNotAllowed(let name, let kind):
             Explanation(

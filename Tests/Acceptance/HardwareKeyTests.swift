@@ -9,7 +9,7 @@ struct HardwareKeyTests {
     /// Settings of a board with this chip.
     private static func settings(_ chip: SoftwareTPM) -> String {
         """
-        [vault.tpm]
+        [tpm]
         tcti = "\(chip.place)"
         [identity]
         key = "tpm"
@@ -77,7 +77,7 @@ struct HardwareKeyTests {
         let other = try SoftwareTPM()
         try await withRegistered { lab, board, chip in
             try await board.stop()
-            try board.dropIn("10-chip.toml", "[vault.tpm]\ntcti = \"\(other.place)\"\n")
+            try board.dropIn("10-chip.toml", "[tpm]\ntcti = \"\(other.place)\"\n")
             try await board.start()
             let found = try await verdict(board, "device-key")
             #expect(found["verdict"] == "fail")
@@ -103,7 +103,7 @@ struct HardwareKeyTests {
             try chip.start()
             _ = try await waiting.errors.line(containing: "agent: ready")
             try await board.stop()
-            try board.dropIn("20-chip.toml", "[vault.tpm]\ntcti = \"\(other.place)\"\n")
+            try board.dropIn("20-chip.toml", "[tpm]\ntcti = \"\(other.place)\"\n")
             let refused = try board.launch()
             #expect(try await refused.ended() == 78)
             #expect(refused.errors.text.contains("another TPM"))

@@ -16,7 +16,7 @@ struct TokenKeyTests {
     private func withToken(identity: String, _ body: (Lab, TestBoard) async throws -> Void) async throws {
         let board = try TestBoard(
             settings: """
-                [vault.pkcs11]
+                [pkcs11]
                 module = "\(module)"
                 uri = "pkcs11:token=board;object=store"
                 pin_file = "PIN"

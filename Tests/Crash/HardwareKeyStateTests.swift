@@ -10,7 +10,7 @@ struct HardwareKeyStateTests {
     static let dropping = "hardware-key-dropped"
 
     private static func board(_ chip: SoftwareTPM) throws -> TestBoard {
-        try TestBoard(settings: "[vault.tpm]\ntcti = \"\(chip.place)\"\n[identity]\nkey = \"tpm\"\n")
+        try TestBoard(settings: "[tpm]\ntcti = \"\(chip.place)\"\n[identity]\nkey = \"tpm\"\n")
     }
 
     /// The keys of a stopped board that are in the chip.

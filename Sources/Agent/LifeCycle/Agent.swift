@@ -24,7 +24,8 @@ package final class Agent: Sendable {
         self.logger = logger
         let hardware = hardware ?? KeyHardware(configuration, environment: [:])
         host = Host(
-            settings: configuration, vault: vault, hardware: hardware, client: client, time: time, board: board, logger: logger)
+            settings: configuration, vault: vault, hardware: hardware, client: client, time: time, board: board,
+            logger: logger)
         host.make(features)
     }
 

@@ -26,7 +26,8 @@ package final class Host: Sendable {
     private let standby = Mutex<VaultError?>(nil)
 
     package init(
-        settings: AgentConfiguration, vault: Vault, hardware: KeyHardware, client: HTTPClient, time: BestKnownTime, board: BoardParts,
+        settings: AgentConfiguration, vault: Vault, hardware: KeyHardware, client: HTTPClient, time: BestKnownTime,
+        board: BoardParts,
         logger: Logger
     ) {
         self.settings = settings

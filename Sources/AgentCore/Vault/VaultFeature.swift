@@ -16,16 +16,16 @@ package struct VaultFeature: Feature {
             table.string("credential", &configuration.vault.credential, .plainName)
             table.string("passphrase_file", &configuration.vault.passphraseFile, .absolutePathOrEmpty)
             table.string("development_key_file", &configuration.vault.developmentKeyFile, .absolutePathOrEmpty)
-            table.table("pkcs11") { token in
-                token.string("module", &configuration.vault.token.module, .absolutePathOrEmpty)
-                token.string("uri", &configuration.vault.token.uri, .tokenURIOrEmpty)
-                token.string("pin_credential", &configuration.vault.token.pinCredential, .plainName)
-                token.string("pin_file", &configuration.vault.token.pinFile, .absolutePathOrEmpty)
-            }
-            table.table("tpm") { tpm in
-                tpm.string("tcti", &configuration.vault.tpm.connection, .notEmpty)
-                tpm.integers("pcrs", &configuration.vault.tpm.registers, in: TPMSettings.registers)
-            }
+        }
+        root.table("pkcs11") { token in
+            token.string("module", &configuration.vault.token.module, .absolutePathOrEmpty)
+            token.string("uri", &configuration.vault.token.uri, .tokenURIOrEmpty)
+            token.string("pin_credential", &configuration.vault.token.pinCredential, .plainName)
+            token.string("pin_file", &configuration.vault.token.pinFile, .absolutePathOrEmpty)
+        }
+        root.table("tpm") { tpm in
+            tpm.string("tcti", &configuration.vault.tpm.connection, .notEmpty)
+            tpm.integers("pcrs", &configuration.vault.tpm.registers, in: TPMSettings.registers)
         }
         root.table("identity") { table in
             table.string("key", &configuration.identity.key, .keyPlace)

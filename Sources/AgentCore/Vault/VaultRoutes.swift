@@ -127,7 +127,7 @@ extension VaultFeature {
         guard settings.registers.isEmpty || !others.isEmpty else {
             throw AgentError.badRequest(
                 member: "kind",
-                fault: "needs another slot first: the next update of the firmware would close one bound to PCRs for good")
+                fault: "needs another slot first: an update of the firmware would close one bound to PCRs for good")
         }
         return host.hardware.tpmSlot
     }
@@ -135,7 +135,8 @@ extension VaultFeature {
     private static var keyMembers: [String: Schema] {
         [
             "kind": .string(
-                "what opens the slot", choices: [Slot.Kind.systemdCredential, .passphrase, .tpm, .pkcs11].map(\.rawValue)),
+                "what opens the slot",
+                choices: [Slot.Kind.systemdCredential, .passphrase, .tpm, .pkcs11].map(\.rawValue)),
             "key": Schema.base64("content of the credential, or the passphrase; 16 to 4096 bytes; none for hardware")
                 .asSensitive,
         ]
