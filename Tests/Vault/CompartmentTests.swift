@@ -13,15 +13,6 @@ struct CompartmentTests {
     private let right = PasscodeBench.right
     private let wrong = PasscodeBench.wrong
 
-    private func code(_ body: () async throws -> Void) async throws -> Int? {
-        do {
-            try await body()
-            return nil
-        } catch VaultError.passcode(let error) {
-            return error.number()
-        }
-    }
-
     @Test("answers with the numbers of SMP A4 (SMP 31)")
     func numbers() async throws {
         let (vault, compartment) = try await bench.open()
@@ -235,60 +226,39 @@ struct CompartmentTests {
         #expect(try await compartment.status().state == .set)
     }
 
-    // MARK: Hardware
-
-    @Test("needs the secret of the chip, whose absence costs no try")
-    func hardware() async throws {
-        let chip = MemoryHardware()
-        let (first, compartment) = try await bench.open(chip.half)
-        try await compartment.set(right)
-        try await first.commit([.put(token, .token, SecretBytes(utf8: "a"), level: .unlocked)])
-        #expect(try await compartment.status().hasHardware)
-        try await compartment.change(from: right, to: wrong)
-        try await compartment.change(from: nil, to: right)
-        await first.close()
-        let (vault, without) = try await bench.open()
-        await #expect(throws: VaultError.passcode(.hardwareMissing)) { try await without.unlock(by: right) }
-        let again = bench.compartment(of: vault, chip.half)
-        chip.set(absent: true)
-        await #expect(throws: VaultError.chip(.absent(place: "test"))) { try await again.unlock(by: right) }
-        #expect(try await again.status().failures == 0)
-        chip.set(absent: false)
-        try await again.unlock(by: right)
-        #expect(try await vault.text(token) == "a")
-        chip.replace()
-        #expect(try await code { try await again.unlock(by: right) } == 5)
+    @Test("a state is read as it was written, and refused when truncated, prolonged or with impossible values")
+    func stored() throws {
+        var state = CompartmentState()
+        state.policy.retryLimit = 3
+        let key = try PasscodeKey.make(cost: lightCost, needsHardware: true)
+        for lock: CompartmentState.Lock in [
+            .none, .defaultPasscode, .passcode(key, since: bench.date), .wiping(hadHardware: true),
+        ] {
+            state.lock = lock
+            state.tries.count(at: bench.date)
+            let bytes = state.encoded()
+            #expect(CompartmentState(decoding: bytes) == state)
+            for count in bytes.indices { #expect(CompartmentState(decoding: Array(bytes.prefix(count))) == nil) }
+            #expect(CompartmentState(decoding: bytes + [0]) == nil)
+        }
+        for failures in [-1, Int(Int32.max) + 1] {
+            state.tries.failures = failures
+            #expect(CompartmentState(decoding: state.encoded()) == nil)
+        }
+        state.tries.failures = 0
+        state.policy.minLength = 257
+        #expect(CompartmentState(decoding: state.encoded()) == nil)
     }
 
-    @Test("an erasure that is cut off leaves nothing that opens, and goes on after a start (SMP 37)")
-    func erasure() async throws {
-        let chip = MemoryHardware()
-        let (first, compartment) = try await bench.open(chip.half)
-        try await compartment.set(right)
-        try await first.commit(
-            ProtectionLevel.allCases.map { .put(PasscodeBench.record($0), .token, SecretBytes(utf8: "a"), level: $0) })
-        let wrapped = try bench.desk.column("SELECT wrapped FROM key WHERE level = 'unlocked'")
-        chip.set(absent: true)
-        await #expect(throws: VaultError.chip(.absent(place: "test"))) { try await compartment.erase() }
-        #expect(try await compartment.status().state == .wiping)
-        for suffix in ["", "-wal"] { #expect(try bench.desk.bytes(suffix).range(of: Data(wrapped)) == nil) }
-        #expect(try await code { try await compartment.unlock(by: right) } == 3)
-        // Neither gives a number of the keys away, by which the records are found.
-        _ = try await first.rekey()
-        _ = try await first.replaceRootKey(for: bench.desk.key, dropping: [])
-        await first.close()
-
-        chip.set(absent: false)
-        let (vault, again) = try await bench.open(chip.half)
-        #expect(try await again.finishWiping())
-        #expect(try await !again.finishWiping())
-        #expect(chip.isEmpty)
-        #expect(try await again.status().state == .none)
-        #expect(try await vault.names(scope: "s").map(\.name) == ["always"])
-        #expect(try await vault.text(PasscodeBench.record(.always)) == "a")
-        #expect(try await vault.verify().faults == [])
-        try await again.set(right)
-        #expect(try await again.status().state == .set)
+    @Test("a derivation that would stop the board is refused", arguments: [1 << 17, 3, 0])
+    func cost(n: Int) async throws {
+        let (vault, compartment) = try await bench.filled()
+        _ = try await vault.changeCompartment { [date = bench.date] state, _, _ in
+            let scrypt = Passphrase.Parameters(
+                cost: ScryptCost(n: n, r: 8, p: 1), salt: [UInt8](repeating: 1, count: 16))
+            state.lock = .passcode(PasscodeKey(scrypt: scrypt, needsHardware: false), since: date)
+        }
+        #expect(try await code { try await compartment.unlock(by: right) } == 0)
     }
 
     @Test("a state that was changed or put back is named, and the rest of the vault can be used (SMP 40)")

@@ -155,6 +155,20 @@ struct LevelTests {
         }
     }
 
+    @Test("a lock wipes the key of the level unlocked from memory, and a lock of the vault that of first-unlock, too")
+    func wiped() async throws {
+        let (vault, _) = try await bench.filled()
+        #expect(try await vault.isWiped(.unlocked) { $0.lockLevels([.unlocked]) })
+        #expect(try await vault.isWiped(.firstUnlock) { $0.lock() })
+    }
+
+    @Test("the state of the passcode is not among the names of records, which others may remove")
+    func unlisted() async throws {
+        let (vault, _) = try await bench.filled()
+        try await vault.put(deviceKey, "a")
+        #expect(try await vault.names(scope: "") == [deviceKey])
+    }
+
     // MARK: Long work
 
     @Test("rekeying leaves records behind the passcode as they are, and says how many", arguments: [true, false])
@@ -227,7 +241,19 @@ struct LevelTests {
                 == [Compartment.record, PasscodeBench.record(.firstUnlock), PasscodeBench.record(.unlocked)])
         let other = try Desk()
         let restored = try await other.open()
+        // The state of a passcode is no use of the vault.
+        try await bench.compartment(of: restored).set(PasscodeBench.wrong)
         #expect(try await restored.restore(from: file, passphrase: phrase, keeping: { _ in false }).records == 1)
         #expect(try await restored.text(PasscodeBench.record(.always)) == "always")
+    }
+}
+
+extension Vault {
+    /// Whether nobody refers to the key of a level after a lock: it is wiped with the last reference.
+    fileprivate func isWiped(_ level: ProtectionLevel, by lock: @Sendable (isolated Vault) -> Void) throws -> Bool {
+        weak let key = try openLevels()[level]?.key
+        guard key != nil else { return false }
+        lock(self)
+        return key == nil
     }
 }

@@ -48,6 +48,16 @@ final class PasscodeBench: Sendable {
     static func record(_ level: ProtectionLevel) -> RecordName { RecordName(scope: "s", name: level.rawValue) }
 }
 
+/// The number in the domain `secure-store` of the error; `nil` without one.
+func code(_ body: () async throws -> Void) async throws -> Int? {
+    do {
+        try await body()
+        return nil
+    } catch VaultError.passcode(let error) {
+        return error.number()
+    }
+}
+
 extension Vault {
     /// The levels whose record of ``PasscodeBench/filled()`` can be read.
     func readable() throws -> [ProtectionLevel] {

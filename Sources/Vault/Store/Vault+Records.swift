@@ -76,14 +76,15 @@ extension Vault {
         return try unsealed.seal.open(sealed, as: name, entry, key: key)
     }
 
-    /// The sorted record names of a scope, read from the list of records without unsealing one.
+    /// The sorted record names of a scope, read from the list of records without unsealing one. The state of the passcode
+    /// is not among them.
     public func names(scope: String) throws(VaultError) -> [RecordName] {
         let unsealed = try access()
         return try explained {
             try unsealed.file.database.snapshot {
                 try root(unsealed).pages.filter { $0.scope == scope }
                     .flatMap { try unsealed.file.page($0, unsealed.seal).entries.keys.sorted() }
-                    .map { RecordName(scope: scope, name: $0) }
+                    .map { RecordName(scope: scope, name: $0) }.filter { $0 != Compartment.record }
             }
         }
     }

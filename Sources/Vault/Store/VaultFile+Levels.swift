@@ -14,6 +14,11 @@ extension VaultFile {
         }
     }
 
+    /// Whether a passcode wraps the keys of levels, as far as their length shows.
+    func hasPasscode() throws -> Bool {
+        try levelRows().contains { $0.wrapped.count > Seal.leastBytes + Seal.keyBytes }
+    }
+
     /// The open key of a level, with which its records are written.
     ///
     /// - Throws: ``VaultError/levelLocked(path:level:)``, ``PasscodeError/noPasscode``
