@@ -37,6 +37,10 @@ extension VaultError {
             Explanation(
                 "vault.locked", .conflict, "vault \(path) is locked",
                 remedy: "unlock it with the key of one of its slots")
+        case .levelLocked(let path, let level):
+            Explanation(
+                "vault.locked", .conflict, "the records of level \(level.rawValue) in vault \(path) are locked",
+                remedy: "unlock them with the passcode")
         case .otherBoard(_, let known, let found):
             Explanation(
                 "vault.other-board", .conflict,
@@ -163,6 +167,7 @@ extension VaultError {
         case .cryptography(let error): error.explanation
         case .chip(let error): error.explanation
         case .token(let error): error.explanation
+        case .passcode(let error): error.explanation
         }
     }
 
@@ -176,7 +181,7 @@ extension VaultError {
         .newerVersion(path: "PATH", found: 9, supported: 1),
         .permissionsTooOpen(path: "PATH", mode: 0o644), .manifestDamaged(path: "PATH"),
         .manifestRolledBack(path: "PATH"),
-        .closed(path: "PATH"), .locked(path: "PATH"),
+        .closed(path: "PATH"), .locked(path: "PATH"), .levelLocked(path: "PATH", level: .unlocked),
         .otherBoard(path: "PATH", known: "SERIAL", found: "OTHER"),
         .noSlotOpens(path: "PATH", tried: [.systemdCredential]),
         .slotDamaged(path: "PATH", id: 1, kind: .passphrase), .slotParametersRefused(kind: .passphrase),
@@ -195,6 +200,7 @@ extension VaultError {
         .tooManyRecords(path: "PATH", limit: 1024),
         .export(.exists(path: "PATH")), .storage(.full(path: "PATH")), .cryptography(.notAuthentic),
         .chip(.absent(place: "TCTI")), .token(.noToken(uri: "URI")),
+        .passcode(.busy),
     ]
 
     private static let placeholder = RecordName(scope: "GATEWAY", name: "RECORD")

@@ -20,6 +20,8 @@ public enum VaultError: Explained, Equatable {
     case closed(path: String)
     /// The root key is not in memory.
     case locked(path: String)
+    /// The passcode has not been given that opens records of this level.
+    case levelLocked(path: String, level: ProtectionLevel)
     /// The vault was used on the board with the serial number `known`, and this one has another.
     case otherBoard(path: String, known: String, found: String)
 
@@ -80,6 +82,7 @@ public enum VaultError: Explained, Equatable {
     case cryptography(CryptographyError)
     case chip(ChipError)
     case token(TokenError)
+    case passcode(PasscodeError)
 
     /// Whether a single record can no longer be read, whatever happens to the disk or the memory.
     var isOfRecord: Bool {
@@ -126,6 +129,10 @@ func explained<Result>(_ body: () throws -> Result) throws(VaultError) -> Result
         throw VaultError.cryptography(error)
     } catch let error as ChipError {
         throw VaultError.chip(error)
+    } catch let error as PasscodeError {
+        throw VaultError.passcode(error)
+    } catch let error as PasscodeFault {
+        throw VaultError.passcode(.refused(error))
     } catch {
         // The modules below throw no other errors; if one ever does, its error is shown instead of hidden.
         throw VaultError.storage(.refused(path: "", reason: String(describing: error)))

@@ -35,6 +35,21 @@ struct ReplacementTests {
         #expect(try await desk.open().scopes() == [])
     }
 
+    @Test("a damaged vault with a passcode stays, as a new one would have all its tries again")
+    func passcode() async throws {
+        let vault = try await desk.open()
+        let compartment = Compartment(of: vault, cost: lightCost)
+        try await compartment.set(PasscodeBench.right)
+        await vault.close()
+        let sound = try desk.bytes()
+        try expectToStay(after: try damage(), with: desk.key)
+        try desk.write(sound, to: desk.path)
+        let again = try await desk.open()
+        try await Compartment(of: again, cost: lightCost).turnOff(from: PasscodeBench.right)
+        await again.close()
+        _ = try Vault.setAside(at: desk.path, after: try damage(), with: [desk.key])
+    }
+
     @Test("a damaged vault with a slot of an unknown kind stays, whichever key it should have opened with")
     func unknownKind() async throws {
         try await desk.fill((token, "a"))

@@ -12,7 +12,7 @@ public struct Passphrase: SlotKey {
     static let memoryLimit = 64 << 20
     static let blockLimit = 32
     static let parallelismLimit = 4
-    private static let saltBytes = 16
+    static let saltBytes = 16
     /// The minimum length of a new slot's passphrase in bytes, the same as for other keys. scrypt only makes guesses
     /// expensive: one graphics card finds a usual password of eight letters within days. Existing slots may have
     /// shorter ones, because the minimum was once lower.
@@ -49,7 +49,7 @@ public struct Passphrase: SlotKey {
         }
     }
 
-    struct Parameters {
+    struct Parameters: Equatable {
         let cost: ScryptCost
         let salt: [UInt8]
 

@@ -43,6 +43,8 @@ public struct RecordKind: RawRepresentable, Hashable, Sendable {
     public static let clientCredentials = RecordKind(rawValue: "client-credentials")
     public static let configuration = RecordKind(rawValue: "configuration")
     public static let state = RecordKind(rawValue: "state")
+    /// The state of the passcode, which only ``Compartment`` writes.
+    static let passcode = RecordKind(rawValue: "passcode")
 
     var isAllowed: Bool {
         (1...64).contains(rawValue.utf8.count) && rawValue.utf8.allSatisfy { (0x20...0x7e).contains($0) }
@@ -61,8 +63,8 @@ public struct Record: Sendable, Equatable {
 
 /// One step of a commit.
 public enum Change: Sendable {
-    /// Writes a record, or replaces the one of that name.
-    case put(RecordName, RecordKind, SecretBytes)
+    /// Writes a record, or replaces the one of that name, which may have another level.
+    case put(RecordName, RecordKind, SecretBytes, level: ProtectionLevel = .always)
     /// Removes a record; a missing one is not an error.
     case remove(RecordName)
 
@@ -71,14 +73,18 @@ public enum Change: Sendable {
 
     func check() throws(VaultError) {
         switch self {
-        case .put(let name, let kind, let content):
-            guard name.isAllowed, kind.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: kind) }
+        case .put(let name, let kind, let content, _):
+            guard name.isAllowed, kind.isAllowed, kind != .passcode, name != Compartment.record else {
+                throw VaultError.nameNotAllowed(name: name, kind: kind)
+            }
             guard KeyReference(name.name) == nil else { throw VaultError.recordIsKey(name: name) }
             guard content.count <= Self.contentLimit else {
                 throw VaultError.contentTooLong(name: name, bytes: content.count, limit: Self.contentLimit)
             }
         case .remove(let name):
-            guard name.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: nil) }
+            guard name.isAllowed, name != Compartment.record else {
+                throw VaultError.nameNotAllowed(name: name, kind: nil)
+            }
         }
     }
 }

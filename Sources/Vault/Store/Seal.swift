@@ -13,6 +13,8 @@ struct Seal {
     let vaultID: [UInt8]
     /// Wrapped in each slot.
     let rootKey: SecretBytes
+    /// Of the levels behind the passcode, those that are open.
+    var levelKeys: [ProtectionLevel: LevelKey] = [:]
 
     // MARK: Data keys
 
@@ -27,7 +29,7 @@ struct Seal {
         return key.flatMap { $0.count == Self.keyBytes ? $0 : nil }
     }
 
-    private func wrappingKey(of level: ProtectionLevel) throws -> SecretBytes {
+    func wrappingKey(of level: ProtectionLevel) throws -> SecretBytes {
         try derived("latchkey level 1", level.rawValue)
     }
 
@@ -37,8 +39,10 @@ struct Seal {
         return try KeyDerivation.hkdf(secret: rootKey, salt: vaultID, info: info.bytes, count: Self.keyBytes)
     }
 
-    private func label(ofKey id: Int64, _ level: ProtectionLevel) -> [UInt8] {
-        var writer = FieldWriter(purpose: "latchkey data key 1")
+    func label(
+        ofKey id: Int64, _ level: ProtectionLevel, _ purpose: String = "latchkey data key 1"
+    ) -> [UInt8] {
+        var writer = FieldWriter(purpose: purpose)
         writer.append(vaultID)
         writer.append(id)
         writer.append(level.rawValue)

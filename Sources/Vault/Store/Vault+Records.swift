@@ -11,6 +11,7 @@ extension Vault {
     /// - Returns: `nil` when there is no such record.
     /// - Throws: ``VaultError``; the record's own are `recordDamaged`, `recordDisplaced`, `recordRolledBack` and
     ///   `recordMissing`. ``VaultError/recordIsKey(name:)`` for a private key, which only a ``KeyStore`` reads.
+    ///   ``VaultError/levelLocked(path:level:)`` if the record needs the passcode.
     public func record(_ name: RecordName) throws(VaultError) -> Record? {
         let record = try exposedRecord(name)
         guard record?.kind != .privateKey else { throw VaultError.recordIsKey(name: name) }
@@ -58,7 +59,12 @@ extension Vault {
     func isDisplaced(_ name: RecordName, from page: ManifestRoot.Page, _ unsealed: Unsealed) throws -> Bool {
         guard let row = try unsealed.file.row(name) else { return false }
         return try unsealed.file.page(page, unsealed.seal).entries.contains {
-            try open(row.sealed, as: RecordName(scope: page.scope, name: $0.key), $0.value, unsealed) != nil
+            do {
+                return try open(row.sealed, as: RecordName(scope: page.scope, name: $0.key), $0.value, unsealed) != nil
+            } catch VaultError.levelLocked {
+                // Whether it is that record's cannot be seen.
+                return false
+            }
         }
     }
 
@@ -70,14 +76,15 @@ extension Vault {
         return try unsealed.seal.open(sealed, as: name, entry, key: key)
     }
 
-    /// The sorted record names of a scope, read from the list of records without unsealing one.
+    /// The sorted record names of a scope, read from the list of records without unsealing one. The state of the passcode
+    /// is not among them.
     public func names(scope: String) throws(VaultError) -> [RecordName] {
         let unsealed = try access()
         return try explained {
             try unsealed.file.database.snapshot {
                 try root(unsealed).pages.filter { $0.scope == scope }
                     .flatMap { try unsealed.file.page($0, unsealed.seal).entries.keys.sorted() }
-                    .map { RecordName(scope: scope, name: $0) }
+                    .map { RecordName(scope: scope, name: $0) }.filter { $0 != Compartment.record }
             }
         }
     }
@@ -88,7 +95,11 @@ extension Vault {
         return try explained { Set(try root(unsealed).pages.map(\.scope)).sorted() }
     }
 
-    /// Makes all changes in order, or none; they are on disk when this returns.
+    /// Makes all changes in order, or none; they are on disk when this returns. Removing a record, or replacing it by
+    /// one of an open level, does not need its own level to be open.
+    ///
+    /// - Throws: ``VaultError``, such as ``VaultError/levelLocked(path:level:)`` for a record of a level that is not
+    ///   open, and ``PasscodeError/noPasscode`` if the vault has no such levels.
     public func commit(_ changes: [Change]) throws(VaultError) {
         _ = try access()
         for change in changes { try change.check() }
@@ -145,9 +156,11 @@ extension Vault {
         _ change: Change, to draft: inout ManifestDraft, _ unsealed: Unsealed, key: SecretBytes
     ) throws {
         switch change {
-        case .put(let name, let kind, let content):
-            let entry = RecordEntry(kind: kind, version: draft.root.generation, key: draft.root.key)
-            try unsealed.file.put(name, entry, content, unsealed.seal, key: key)
+        case .put(let name, let kind, let content, let level):
+            let levelKey = level.isBehindPasscode ? try unsealed.file.levelKey(level, unsealed.seal) : nil
+            let entry = RecordEntry(
+                kind: kind, version: draft.root.generation, key: levelKey?.id ?? draft.root.key)
+            try unsealed.file.put(name, entry, content, unsealed.seal, key: levelKey?.key ?? key)
             try draft.put(name, entry)
         case .remove(let name):
             try unsealed.file.remove(name)

@@ -10,6 +10,8 @@ extension Vault {
         public var moved = 0
         /// Records that cannot be read any more, which stay as they are.
         public var damaged: [RecordName] = []
+        /// How many records are behind the passcode, open or not: they keep the keys that they have.
+        public var behindPasscode = 0
     }
 
     /// Whether a rekeying was cut off.
@@ -54,7 +56,13 @@ extension Vault {
         killPoint("vault-rekey-ended")
         // The former keys are in the log, too.
         let unsealed = try access()
-        try explained { try unsealed.file.database.checkpoint() }
+        try explained {
+            try unsealed.file.database.checkpoint()
+            found.behindPasscode = try unsealed.file.database.snapshot {
+                let keys = try unsealed.file.levelKeyIDs()
+                return try count(of: keys, in: try root(unsealed), unsealed)
+            }
+        }
         return found
     }
 
@@ -109,12 +117,21 @@ extension Vault {
         return !isOver
     }
 
-    /// The records that the newest data key does not seal.
+    /// How many records these data keys seal.
+    private func count(of keys: Set<Int64>, in root: ManifestRoot, _ unsealed: Unsealed) throws -> Int {
+        guard !keys.isEmpty else { return 0 }
+        return try root.pages.reduce(0) { count, page in
+            count + (try unsealed.file.page(page, unsealed.seal).entries.values.count { keys.contains($0.key) })
+        }
+    }
+
+    /// The records that the newest data key does not seal, but for those behind the passcode.
     private func sealedOtherwise(_ root: ManifestRoot, _ unsealed: Unsealed) throws -> [RecordName] {
+        let kept = try unsealed.file.levelKeyIDs().union([root.key])
         var names: [RecordName] = []
         for page in root.pages {
             let entries = try unsealed.file.page(page, unsealed.seal).entries
-            names += entries.filter { $0.value.key != root.key }.keys.sorted()
+            names += entries.filter { !kept.contains($0.value.key) }.keys.sorted()
                 .map { RecordName(scope: page.scope, name: $0) }
         }
         return names

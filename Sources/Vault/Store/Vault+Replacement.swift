@@ -5,8 +5,8 @@ extension Vault {
     /// Moves a damaged vault, which must not be open, to `NAME.damaged-DATE`, so that a new one can be created.
     ///
     /// Only if the vault is damaged, and each of its slots is of a kind that can be made again
-    /// (``Slot/Kind/isReplaceable``): a new vault beside an intact copy must not be a way around a key in hardware. If
-    /// the damage hides the slots, the kinds of the keys decide.
+    /// (``Slot/Kind/isReplaceable``), and there is no passcode: a new vault beside an intact copy must not be a way around
+    /// a key in hardware, or to more tries of a passcode. If the damage hides the slots, the kinds of the keys decide.
     ///
     /// - Parameters:
     ///   - fault: why the vault did not open.
@@ -18,7 +18,7 @@ extension Vault {
     ) throws(VaultError) -> String {
         guard fault.isDamage else { throw fault }
         let kinds = slotKinds(at: path) ?? []
-        guard kinds.union(keys.map(\.kind)).allSatisfy(\.isReplaceable) else { throw fault }
+        guard kinds.union(keys.map(\.kind)).allSatisfy(\.isReplaceable), !hasPasscode(at: path) else { throw fault }
         return try explained { try Database.setAside(path) }
     }
 
@@ -27,5 +27,12 @@ extension Vault {
         guard let file = try? VaultFile(at: path) else { return nil }
         defer { file.database.close() }
         return try? file.slotKinds()
+    }
+
+    /// Whether a passcode can be seen, as far as the file can be read.
+    private static func hasPasscode(at path: String) -> Bool {
+        guard let file = try? VaultFile(at: path) else { return false }
+        defer { file.database.close() }
+        return (try? file.hasPasscode()) ?? false
     }
 }

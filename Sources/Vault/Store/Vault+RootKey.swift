@@ -41,7 +41,9 @@ extension Vault {
     private func replaceRootKey(_ made: NewSlotKey, of slot: Int64) throws(VaultError) {
         let before = try access()
         let (written, opened) = try explained {
-            let seal = Seal(vaultID: before.seal.vaultID, rootKey: try SecretBytes.random(Seal.keyBytes))
+            let seal = Seal(
+                vaultID: before.seal.vaultID, rootKey: try SecretBytes.random(Seal.keyBytes),
+                levelKeys: before.seal.levelKeys)
             return try before.file.database.transaction {
                 var root = try root(before)
                 root.generation += 1

@@ -44,6 +44,8 @@ public actor Vault {
     let keyTurn = AsyncMutex()
     /// How often ``lock()`` and ``close()`` were called.
     private var endings = 0
+    /// How often levels behind the passcode were locked, alone or with the vault.
+    private(set) var levelLocks = 0
 
     /// Sends every change of ``state``; the subscriptions end when the vault is closed.
     public nonisolated let states = Broadcast<State>()
@@ -126,7 +128,7 @@ public actor Vault {
     /// Wipes the root key from memory. A commit either completes before this begins or is refused after it, and a call
     /// that waits for the key of a slot meanwhile is refused. Does not affect data that callers have already read.
     public func lock() {
-        endings += 1
+        (endings, levelLocks) = (endings + 1, levelLocks + 1)
         guard state == .unlocked else { return }
         (unsealed, root) = (nil, nil)
         states.send(.locked)
@@ -145,16 +147,20 @@ public actor Vault {
 
     private func unlock(_ opening: VaultFile, with keys: [any SlotKey]) async throws(VaultError) {
         let ending = endings
-        let (seal, slot) = try await opened(opening, with: keys)
+        var (seal, slot) = try await opened(opening, with: keys)
         try checkNotEnded(since: ending)
         let before = state
-        let opened = Unsealed(file: opening, seal: seal, openedBy: slot)
         root = nil
-        generation = try explained {
+        (generation, seal.levelKeys) = try explained {
             try opening.convert(seal)
-            return try opening.database.snapshot { try checkedRoot(opened).generation }
+            return try opening.database.snapshot {
+                let opened = Unsealed(file: opening, seal: seal, openedBy: slot)
+                let root = try checkedRoot(opened)
+                // A vault that is unlocked already keeps its levels open.
+                return (root.generation, try unsealed?.seal.levelKeys ?? defaultLevelKeys(root, opened))
+            }
         }
-        (file, unsealed) = (opening, opened)
+        (file, unsealed) = (opening, Unsealed(file: opening, seal: seal, openedBy: slot))
         if before != state { states.send(state) }
     }
 
@@ -176,7 +182,7 @@ public actor Vault {
 
     /// Closes the file and wipes the root key. Later calls throw ``VaultError/closed(path:)``.
     public func close() {
-        endings += 1
+        (endings, levelLocks) = (endings + 1, levelLocks + 1)
         guard let file else { return }
         file.database.close()
         self.file = nil
@@ -210,6 +216,8 @@ public actor Vault {
     func noteWritten(_ root: ManifestRoot) { (self.root, generation) = (root, root.generation) }
 
     func noteReplaced(_ unsealed: Unsealed) { self.unsealed = unsealed }
+
+    func noteLevelsLocked() { levelLocks += 1 }
 
     /// The root, with every page and the key that it names, so that damage is found before the vault is used.
     private func checkedRoot(_ unsealed: Unsealed) throws -> ManifestRoot {

@@ -75,32 +75,70 @@ extension VaultFile {
         return id
     }
 
-    /// Wraps every data key for another root key. One that does not open is removed: nothing opens with it.
+    /// Wraps every data key for another root key; those behind the passcode stay wrapped by its key. One that does not
+    /// open is removed: nothing opens with it. But one behind the passcode names the records that a wipe has to remove.
     func rewrapKeys(of former: Seal, for seal: Seal) throws {
-        let rows = try database.rows("SELECT id, level FROM key", read: { (id: $0.int64(0), level: $0.text(1)) })
-        for row in rows {
-            guard let level = ProtectionLevel(rawValue: row.level), let key = try dataKey(row.id, former) else {
-                try database.run("DELETE FROM key WHERE id = ?1", .integer(row.id))
-                continue
+        for id in try database.rows("SELECT id FROM key", read: { $0.int64(0) }) {
+            if let wrapped = try rewrapped(id, of: former, for: seal) {
+                try writeKey(id, wrapped)
+            } else if try keyRow(id)?.level.isBehindPasscode != true {
+                try database.run("DELETE FROM key WHERE id = ?1", .integer(id))
             }
-            try database.run(
-                "UPDATE key SET wrapped = ?1 WHERE id = ?2", .blob(try seal.wrap(key, id: row.id, level)),
-                .integer(row.id))
         }
     }
 
-    func keyCount() throws -> Int { Int(try database.first("SELECT count(*) FROM key", read: { $0.int64(0) }) ?? 0) }
+    private func rewrapped(_ id: Int64, of former: Seal, for seal: Seal) throws -> [UInt8]? {
+        guard let row = try keyRow(id) else { return nil }
+        if let key = try former.unwrap(row.wrapped, id: id, row.level) { return try seal.wrap(key, id: id, row.level) }
+        guard row.level.isBehindPasscode, let inner = try former.unwrapOuter(row.wrapped, id: id, row.level) else {
+            return nil
+        }
+        return try seal.wrapOuter(inner, id: id, row.level)
+    }
 
-    func removeKeys(except kept: Int64) throws { try database.run("DELETE FROM key WHERE id <> ?1", .integer(kept)) }
+    func writeKey(_ id: Int64, _ wrapped: [UInt8]) throws {
+        try database.run("UPDATE key SET wrapped = ?1 WHERE id = ?2", .blob(wrapped), .integer(id))
+    }
+
+    /// How many keys there are that are not behind the passcode.
+    func keyCount() throws -> Int {
+        Int(try database.first("SELECT count(*) FROM key WHERE \(Self.isFree)", read: { $0.int64(0) }) ?? 0)
+    }
+
+    /// Removes the other keys that are not behind the passcode.
+    func removeKeys(except kept: Int64) throws {
+        try database.run("DELETE FROM key WHERE id <> ?1 AND \(Self.isFree)", .integer(kept))
+    }
+
+    private static let isFree = "level NOT IN ('first-unlock', 'unlocked')"
+
+    /// A data key as stored in the file.
+    struct KeyRow {
+        let id: Int64
+        let level: ProtectionLevel
+        let wrapped: [UInt8]
+    }
+
+    /// `nil` if there is no such key, or it has no known level.
+    func keyRow(_ id: Int64) throws -> KeyRow? {
+        try database.first(
+            "SELECT level, wrapped FROM key WHERE id = ?1", .integer(id),
+            read: { row in
+                ProtectionLevel(rawValue: row.text(0)).map { KeyRow(id: id, level: $0, wrapped: row.blob(1)) }
+            }) ?? nil
+    }
 
     /// - Returns: `nil` if there is no such key, or bytes of it have changed.
+    /// - Throws: ``VaultError/levelLocked(path:level:)``
     func dataKey(_ id: Int64, _ seal: Seal) throws -> SecretBytes? {
         guard id != Seal.rootKeyID else { return seal.rootKey }
-        let row = try database.first(
-            "SELECT level, wrapped FROM key WHERE id = ?1", .integer(id),
-            read: { (level: ProtectionLevel(rawValue: $0.text(0)), wrapped: $0.blob(1)) })
-        guard let row, let level = row.level else { return nil }
-        return try seal.unwrap(row.wrapped, id: id, level)
+        guard let row = try keyRow(id) else { return nil }
+        guard row.level.isBehindPasscode else { return try seal.unwrap(row.wrapped, id: id, row.level) }
+        guard try isGenuine(row, seal) else { return nil }
+        guard let open = seal.levelKeys[row.level], open.id == id else {
+            throw VaultError.levelLocked(path: path, level: row.level)
+        }
+        return open.key
     }
 
     // MARK: Records

@@ -16,7 +16,7 @@ struct HoldingsTests {
     private func records(_ holdings: Holdings) throws -> [String: SecretBytes] {
         var records: [String: SecretBytes] = [:]
         for change in HoldingsChanges(from: Holdings(), to: holdings, scope: "s").changes {
-            guard case .put(let name, _, let content) = change else { continue }
+            guard case .put(let name, _, let content, _) = change else { continue }
             records[name.name] = content
         }
         return records
@@ -73,7 +73,7 @@ struct HoldingsTests {
             change(&next)
             return HoldingsChanges(from: full, to: next, scope: "s").changes.map { change in
                 switch change {
-                case .put(let name, _, _): name.name
+                case .put(let name, _, _, _): name.name
                 case .remove(let name): "without \(name.name)"
                 }
             }

@@ -28,7 +28,9 @@ struct ExportRecords {
         guard try !isAtEnd() else { return nil }
         let name = RecordName(scope: try text(most: 1024), name: try text(most: 255))
         let kind = RecordKind(rawValue: try text(most: 64))
-        guard name.isAllowed, kind.isAllowed else { throw invalid("the name of a record is not allowed") }
+        guard name.isAllowed, kind.isAllowed, kind != .passcode, name != Compartment.record else {
+            throw invalid("the name of a record is not allowed")
+        }
         guard last.map({ $0 < name }) ?? true else { throw invalid("record \(name) is not in its place") }
         last = name
         count += 1

@@ -10,6 +10,8 @@ extension Vault {
         public var records = 0
         /// Keys in hardware, and what makes the board's identity.
         public var leftOut: [RecordName] = []
+        /// Records behind the passcode, open or not, and its state: an export has nothing that keeps them behind one.
+        public var behindPasscode: [RecordName] = []
         /// Records that cannot be read any more, which the export does not have.
         public var damaged: [RecordName] = []
     }
@@ -28,7 +30,7 @@ extension Vault {
 
     /// Writes the records, in one state of the vault, to a new file of mode 0600.
     ///
-    /// Keys in hardware stay out: nothing else opens them. Without the identity, every private key stays out and every
+    /// Records behind the passcode stay out. Keys in hardware stay out: nothing else opens them. Without the identity, every private key stays out and every
     /// record to which the rule applies; with it, both go along, but not those of a scope with a key in hardware: the
     /// rest of that identity is useless elsewhere.
     ///
@@ -71,6 +73,8 @@ extension Vault {
         var generation: Int64?
         var keyScopes: Set<String> = []
         var hardwareScopes: Set<String> = []
+        /// Data keys behind the passcode.
+        var levelKeys: Set<Int64> = []
         /// The page of the list and the record of it that are next.
         var page = 0
         var record = 0
@@ -122,6 +126,7 @@ extension Vault {
 
     private func begin(_ pass: inout ExportPass, _ root: ManifestRoot, _ unsealed: Unsealed) throws {
         pass.generation = root.generation
+        pass.levelKeys = try unsealed.file.levelKeyIDs()
         for page in root.pages {
             for (name, entry) in try unsealed.file.page(page, unsealed.seal).entries where entry.kind == .privateKey {
                 pass.keyScopes.insert(page.scope)
@@ -135,6 +140,10 @@ extension Vault {
         _ name: RecordName, _ entry: RecordEntry, _ pass: inout ExportPass, _ root: ManifestRoot,
         to writer: ExportWriter
     ) throws -> Int {
+        guard entry.kind != .passcode, !pass.levelKeys.contains(entry.key) else {
+            pass.exported.behindPasscode.append(name)
+            return 0
+        }
         guard !pass.leavesOut(name, entry.kind) else {
             pass.exported.leftOut.append(name)
             return 0

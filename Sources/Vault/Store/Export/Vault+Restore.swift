@@ -42,7 +42,8 @@ extension Vault {
         for page in root.pages {
             let names = try unsealed.file.page(page, unsealed.seal).entries.keys.sorted()
                 .map { RecordName(scope: page.scope, name: $0) }
-            if let name = names.first(where: { !isBoardsOwn($0) }) { throw ExportError.vaultInUse(name: name) }
+            guard let name = names.first(where: { $0 != Compartment.record && !isBoardsOwn($0) }) else { continue }
+            throw ExportError.vaultInUse(name: name)
         }
     }
 

@@ -90,9 +90,13 @@ extension Vault {
         // A page that cannot be read may have the records of a key.
         let isKnown = !found.faults.contains { if case .pageDamaged = $0 { true } else { false } }
         for id in keys {
-            if try unsealed.file.dataKey(id, unsealed.seal) == nil {
-                found.note([.keyDamaged(id: id)])
-            } else if isKnown, !used.contains(id) {
+            do {
+                if try unsealed.file.dataKey(id, unsealed.seal) == nil {
+                    found.note([.keyDamaged(id: id)])
+                    continue
+                }
+            } catch VaultError.levelLocked {}
+            if isKnown, !used.contains(id), try unsealed.file.keyRow(id)?.level.isBehindPasscode != true {
                 found.note([.keyUnused(id: id)])
             }
         }
@@ -126,6 +130,8 @@ extension Vault {
                     guard bytes < Self.turn.bytes else { return name }
                     do {
                         bytes += try readInPlace(name, list, unsealed)?.content.count ?? 0
+                    } catch VaultError.levelLocked {
+                        found.locked += 1
                     } catch let error as VaultError {
                         guard let fault = VaultFault(error) else { throw error }
                         names[name] = fault
@@ -163,6 +169,9 @@ extension Vault {
                     return (nil, nil)
                 } catch let error as VaultError where error.isOfRecord {
                     guard error == .recordDamaged(name: name) else { return (VaultFault(error), nil) }
+                } catch VaultError.levelLocked {
+                    // It was locked meanwhile.
+                    return (.recordDamaged(name), nil)
                 }
                 guard let place = list.firstPlace(from: start) else { return (.recordDamaged(name), nil) }
                 let next = place + 1 < list.pages.count ? list.pages[place + 1].start : nil

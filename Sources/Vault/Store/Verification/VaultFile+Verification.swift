@@ -49,10 +49,12 @@ extension VaultFile {
         try database.rows(
             "SELECT id, level, length(wrapped) FROM key ORDER BY id LIMIT ?1", .integer(Self.rowLimit),
             read: {
-                (
+                let (level, length) = (ProtectionLevel(rawValue: $0.text(1)), $0.int64(2))
+                let isWrappedTwice = length == Int64(2 * Seal.leastBytes + Seal.keyBytes)
+                return (
                     $0.int64(0),
-                    ProtectionLevel(rawValue: $0.text(1)) != nil
-                        && $0.int64(2) == Int64(Seal.leastBytes + Seal.keyBytes)
+                    level != nil && length == Int64(Seal.leastBytes + Seal.keyBytes)
+                        || level?.isBehindPasscode == true && isWrappedTwice
                 )
             })
     }

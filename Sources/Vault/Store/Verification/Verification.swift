@@ -9,6 +9,8 @@ public struct Verification: Sendable, Equatable {
     public internal(set) var faults: [VaultFault] = []
     /// How many listed records were checked; without a key, rows.
     public internal(set) var records = 0
+    /// How many of the records are of levels that are locked, so that their contents were not opened.
+    public internal(set) var locked = 0
     public internal(set) var pages = 0
     public internal(set) var slots = 0
     public internal(set) var keys = 0
