@@ -61,7 +61,9 @@ package final class SoftwareTPM: @unchecked Sendable {
         try Data(text.utf8).write(to: URL(filePath: "\(directory)/\(name)"))
     }
 
-    package func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: "\(directory)/\(name)"))) }
+    package func read(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: "\(directory)/\(name)")))
+    }
 
     /// The handles of objects and sessions that are loaded in it, as tpm2-tools lists them.
     package func loadedHandles() throws -> String {

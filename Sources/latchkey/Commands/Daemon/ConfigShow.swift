@@ -5,7 +5,6 @@ import ArgumentParser
 import CommandWords
 import Groundwork
 import Settings
-import Vault
 
 /// The settings that a subcommand of `config` is about.
 struct SettingsFileOption: ParsableArguments {
@@ -91,8 +90,7 @@ extension ConfigCommand {
 /// Settings as they are printed.
 enum SettingsReport {
     /// Settings hold identifiers and hashes that are not secret, and `identity.key` only says where a key is.
-    static let mask = SecretMask(
-        keeping: Set(KeyReference.Keeper.allCases.map(\.rawValue)), masksOpaque: false)
+    static let mask = SecretMask(keeping: ["software", "tpm", "pkcs11"], masksOpaque: false)
 
     /// All names, for completions.
     static var names: [String] { ((try? SettingsFile(nil, of: Features.all).settings()) ?? []).map(\.keyPath) }
