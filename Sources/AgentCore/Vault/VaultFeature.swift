@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Groundwork
 import LocalAPI
 import Settings
@@ -7,6 +8,7 @@ import Vault
 /// The keys that open the vault.
 package struct VaultFeature: Feature {
     package let host: Host
+    let exports = ExportDesk()
 
     package init(_ host: Host) { self.host = host }
 
@@ -16,6 +18,7 @@ package struct VaultFeature: Feature {
             table.string("credential", &configuration.vault.credential, .plainName)
             table.string("passphrase_file", &configuration.vault.passphraseFile, .absolutePathOrEmpty)
             table.string("development_key_file", &configuration.vault.developmentKeyFile, .absolutePathOrEmpty)
+            table.choice("export", &configuration.vault.export, VaultSettings.Export.allCases.map { ($0.rawValue, $0) })
             table.table("pkcs11") { token in
                 token.string("module", &configuration.vault.token.module, .absolutePathOrEmpty)
                 token.string("uri", &configuration.vault.token.uri, .tokenURIOrEmpty)
@@ -40,6 +43,8 @@ package struct VaultFeature: Feature {
 
     package func services() -> [any Service] {
         [
+            // What a power cut has left of an export.
+            host.restarting("exports") { unlink(self.exportPath) },
             // What the last start has cut off.
             host.restarting("rekeying") {
                 guard try await self.host.vault.isRekeying() else { return }
@@ -78,7 +83,7 @@ package struct VaultFeature: Feature {
     }
 
     package static var errors: [any Explained.Type] {
-        [VaultError.self, ChipError.self, TokenError.self, ExportError.self]
+        [VaultError.self, VaultCopyError.self, ChipError.self, TokenError.self, ExportError.self]
     }
 
     package static var events: [any ReportedEvent.Type] { [VaultEvent.self] }
