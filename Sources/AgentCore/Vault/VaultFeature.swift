@@ -41,10 +41,11 @@ package struct VaultFeature: Feature {
             ? ["the vault is opened by a development key file, which does not protect it"] : []
     }
 
+    /// Removes what a power cut has left of an export.
+    package func prepare() { unlink(exportPath) }
+
     package func services() -> [any Service] {
         [
-            // What a power cut has left of an export.
-            host.restarting("exports") { unlink(self.exportPath) },
             // What the last start has cut off.
             host.restarting("rekeying") {
                 guard try await self.host.vault.isRekeying() else { return }
