@@ -65,7 +65,10 @@ package enum VaultCopyError: Explained, Equatable {
         }
     }
 
-    package static let examples: [VaultCopyError] = [.noRoom(folder: "FOLDER", reason: "REASON")]
+    package static let examples: [VaultCopyError] = [
+        .noRoom(folder: "FOLDER", reason: "REASON"),
+        .vault(.missing(path: "COPY"), path: "PATH", copy: "COPY"),
+    ]
 }
 
 extension Verification {
