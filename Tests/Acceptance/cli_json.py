@@ -93,6 +93,7 @@ for name in [
     "prompts list",
     "consent list",
     "vault slots",
+    "vault verify",
     "token",
     "config show",
     "config check",

@@ -61,6 +61,23 @@ def first_event_of_post(target, body, wanted):
         sys.exit(f"POST {target}: {answer.status} {events}")
 
 
+def refuse_restore():
+    """The store is in use, which is found once the export is there."""
+    board = Board()
+    board.request("POST", "/v1/vault/restore", json.dumps({"passphrase": "YSBsb25nIHBhc3NwaHJhc2U=", "bytes": 5}),
+                  {"Accept": "application/x-ndjson"})
+    answer = board.getresponse()
+    events = []
+    for line in answer:
+        events.append(json.loads(line))
+        if events[-1]["event"] == "upload":
+            ask("POST", f"/v1/vault/restore/{events[-1]['data']['id']}", text="hello")
+    if [event["event"] for event in events] != ["upload", "error"]:
+        sys.exit(f"POST /v1/vault/restore: {events}")
+    if events[1]["data"]["error"]["code"] != "vault.export-vault-in-use":
+        sys.exit(f"POST /v1/vault/restore: {events}")
+
+
 class Stay(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_):
         return None
@@ -234,6 +251,10 @@ for target in [
     ask("GET", f"/v1/{target}")
 ask("POST", "/v1/vault/slots/1/test", {})
 ask("POST", "/v1/vault/rekey", {"root": True, "drop": []})
+if ask("POST", "/v1/vault/verify", {})["faults"]:
+    sys.exit("POST /v1/vault/verify: there are faults")
+first_event_of_post("/v1/vault/export", {"passphrase": "YSBsb25nIHBhc3NwaHJhc2U="}, "end")
+refuse_restore()
 ask("POST", "/v1/current-account", {"account": "gateway"})
 ask("POST", "/v1/board/button", {"pressed": True})
 ask("POST", "/v1/board/button", {"pressed": False})

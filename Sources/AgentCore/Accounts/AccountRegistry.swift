@@ -8,7 +8,7 @@ import Vault
 package final class AccountRegistry: Sendable {
     /// The most accounts a board may have: each costs memory, a task and connections.
     package static let limit = 8
-    private static let currentRecord = RecordName(scope: "", name: "current-account")
+    static let currentRecord = RecordName(scope: "", name: "current-account")
 
     private struct State {
         var kinds: [any AccountKind] = []

@@ -37,6 +37,10 @@ package enum AgentError: Explained, Equatable {
     case noSuchLogin(String)
     /// The vault was opened by this slot, and the settings name its key.
     case slotInUse(Int64)
+    /// The settings do not allow an export, or one with the board's identity.
+    case exportNotAllowed(withIdentity: Bool)
+    /// An export is being made or restored.
+    case exportInProgress
     /// The board has no such part.
     case noSuchPart(String)
     /// The settings have no such action.
@@ -132,6 +136,17 @@ package enum AgentError: Explained, Equatable {
                 "slot \(id) opened the vault, and the settings name its key",
                 remedy: "have the agent open the vault with another slot first, or replace this slot's key with: "
                     + "latchkey vault rewrap")
+        case .exportNotAllowed(let withIdentity):
+            Explanation(
+                "vault.export-not-allowed", .configuration,
+                withIdentity
+                    ? "the settings do not allow an export with the board's identity"
+                    : "the settings do not allow an export of the vault",
+                remedy: "set vault.export, see: latchkey config show")
+        case .exportInProgress:
+            Explanation(
+                "vault.export-in-progress", .busy, "another export is being made or restored",
+                remedy: "try again when it has ended")
         case .noSuchPart(let part):
             Explanation(
                 "agent.no-such-part", .notFound, "this board has no \(part)",
@@ -167,6 +182,7 @@ package enum AgentError: Explained, Equatable {
         .noProximityService,
         .browserNotOffered, .providerNotOffered(offered: ["NAME"]), .logInStopped, .noProfile,
         .pageNotEnabled, .browserAnswerInvalid(reason: "REASON"), .noSuchLogin("ID"), .slotInUse(1),
+        .exportNotAllowed(withIdentity: false), .exportNotAllowed(withIdentity: true), .exportInProgress,
         .noSuchPart("PART"), .noSuchAction("NAME"), .signingKeyExists("NAME"), .tooManySigningKeys(limit: 32),
         .answerTypeUnexpected(expected: "TYPE", found: "TYPE", status: 200),
         .answerTypeUnexpected(expected: "TYPE", found: nil, status: 200),

@@ -40,6 +40,9 @@ package protocol Feature: Sendable {
     /// The schemas of what the accounts of its kinds report of themselves.
     static var accountMembers: [String: Schema] { get }
 
+    /// What a copy of the vault has of its records.
+    static var recordRules: RecordRules { get }
+
     /// The types of its errors, and of those of the rooms that it uses.
     static var errors: [any Explained.Type] { get }
 
@@ -98,6 +101,7 @@ extension Feature {
     package static var statusMembers: [String: Schema] { [:] }
     package static var statusInStandby: [String: JSON] { [:] }
     package static var accountMembers: [String: Schema] { [:] }
+    package static var recordRules: RecordRules { RecordRules() }
     package static var errors: [any Explained.Type] { [] }
     package static var codes: [CatalogueEntry] { [] }
     package static var libraries: [(name: String, version: String)] { [] }

@@ -111,6 +111,8 @@ package struct AgentFeature: Feature {
 
     package static var events: [any ReportedEvent.Type] { [ServiceEvent.self] }
 
+    package static var recordRules: RecordRules { RecordRules(kept: [AccountRegistry.currentRecord]) }
+
     package static var errors: [any Explained.Type] {
         [
             AccountError.self, AgentError.self, ConfigurationError.self, CryptographyError.self, CurveError.self,

@@ -29,6 +29,14 @@ package struct VaultSettings: Sendable, Equatable {
         }
     }
 
+    /// What an export of the vault may have.
+    package enum Export: String, Sendable, CaseIterable {
+        case withoutIdentity = "without-identity"
+        case withIdentity = "with-identity"
+        /// There are no exports.
+        case off
+    }
+
     /// What opens the vault, tried in this order. A new vault gets a slot for each.
     package var slots = [Slot.systemdCredential]
     /// Name of the credential below `$CREDENTIALS_DIRECTORY`.
@@ -37,6 +45,7 @@ package struct VaultSettings: Sendable, Equatable {
     package var passphraseFile = ""
     /// Path of the development key; empty: `vault.key` in the state directory.
     package var developmentKeyFile = ""
+    package var export = Export.withoutIdentity
     package var tpm = TPMSettings()
     package var token = TokenSettings()
 }

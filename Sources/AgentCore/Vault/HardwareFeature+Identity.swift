@@ -5,7 +5,7 @@ import Vault
 /// Keeps an identity with the hardware that it was made on: a copy of a card must not speak in the name of the board
 /// that it was copied from.
 extension HardwareFeature {
-    private static let serialNumber = RecordName(scope: "", name: "board-serial-number")
+    static let serialNumber = RecordName(scope: "", name: "board-serial-number")
 
     /// Remembers the board's serial number in the vault, or compares it. Boards without one are not told apart.
     ///

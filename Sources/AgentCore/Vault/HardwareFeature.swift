@@ -7,6 +7,8 @@ package struct HardwareFeature: Feature {
 
     package static var errors: [any Explained.Type] { [HardwareError.self] }
 
+    package static var recordRules: RecordRules { RecordRules(bound: [serialNumber]) }
+
     package init(_ host: Host) { self.host = host }
 
     package static var needsVault: Bool { false }

@@ -5,11 +5,17 @@ import Vault
 package enum VaultEvent: ReportedEvent {
     case setAside(path: String)
     case rekeyed(records: Int)
+    case exported(records: Int, withIdentity: Bool)
+    case restored(records: Int, keys: Int)
+    case damageFound(faults: Int, first: VaultFault)
     /// By a slot of another kind than the one that the settings name first.
     case openedByAnother(slot: Int64, kind: Slot.Kind)
 
     package static let meanings = [
+        "vault.damage-found": "a check of the whole vault found damage",
+        "vault.exported": "a copy of the vault was made that a passphrase opens, with or without the board's identity",
         "vault.rekeyed": "every record of the vault is sealed with a new key, and the former key is gone",
+        "vault.restored": "the vault has the records of an export, and the agent starts again with them",
         "vault.slot-opened": "a slot opened the vault whose kind the settings do not name first",
         "vault.set-aside": "the vault was damaged and is kept under another name; the board must be enrolled again",
     ]
@@ -24,6 +30,19 @@ package enum VaultEvent: ReportedEvent {
             EventReport(
                 "vault.slot-opened", .trouble, "slot \(slot) (\(kind)) opened the vault, not the first in the settings",
                 ["slot": .integer(slot), "kind": .string(kind.rawValue)])
+        case .exported(let records, let withIdentity):
+            EventReport(
+                "vault.exported", .notable,
+                "the vault was exported \(withIdentity ? "with" : "without") the board's identity",
+                ["records": .integer(Int64(records)), "withIdentity": .bool(withIdentity)])
+        case .restored(let records, let keys):
+            EventReport(
+                "vault.restored", .notable, "the vault was restored from an export, and the agent starts again",
+                ["records": .integer(Int64(records)), "keys": .integer(Int64(keys))])
+        case .damageFound(let faults, let first):
+            EventReport(
+                "vault.damage-found", .trouble, "the vault is damaged: \(first)",
+                ["faults": .integer(Int64(faults)), "first": .string(first.description)])
         case .rekeyed(let records):
             EventReport(
                 "vault.rekeyed", .notable, "the vault is sealed with a new key", ["records": .integer(Int64(records))])

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Groundwork
 import LocalAPI
 import Settings
@@ -7,6 +8,7 @@ import Vault
 /// The keys that open the vault.
 package struct VaultFeature: Feature {
     package let host: Host
+    let exports = ExportDesk()
 
     package init(_ host: Host) { self.host = host }
 
@@ -16,6 +18,7 @@ package struct VaultFeature: Feature {
             table.string("credential", &configuration.vault.credential, .plainName)
             table.string("passphrase_file", &configuration.vault.passphraseFile, .absolutePathOrEmpty)
             table.string("development_key_file", &configuration.vault.developmentKeyFile, .absolutePathOrEmpty)
+            table.choice("export", &configuration.vault.export, VaultSettings.Export.allCases.map { ($0.rawValue, $0) })
         }
         root.table("pkcs11") { token in
             token.string("module", &configuration.vault.token.module, .absolutePathOrEmpty)
@@ -43,6 +46,9 @@ package struct VaultFeature: Feature {
         try await host.vault.openedBy().kind.isDevelopment
             ? ["the vault is opened by a development key file, which does not protect it"] : []
     }
+
+    /// Removes what a power cut has left of an export.
+    package func prepare() { unlink(exportPath) }
 
     package func services() -> [any Service] {
         [
@@ -84,7 +90,7 @@ package struct VaultFeature: Feature {
     }
 
     package static var errors: [any Explained.Type] {
-        [VaultError.self, ChipError.self, TokenError.self, ExportError.self]
+        [VaultError.self, VaultCopyError.self, ChipError.self, TokenError.self, ExportError.self]
     }
 
     package static var events: [any ReportedEvent.Type] { [VaultEvent.self] }

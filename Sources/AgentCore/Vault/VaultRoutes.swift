@@ -9,6 +9,9 @@ import Vault
 extension VaultFeature {
     package func addRoutes(to router: inout Router) {
         addRekeyingRoute(to: &router)
+        addVerificationRoute(to: &router)
+        addExportRoute(to: &router)
+        addRestoreRoutes(to: &router)
         router.on(
             "GET", "/v1/vault/slots", needs: .operate,
             .init(

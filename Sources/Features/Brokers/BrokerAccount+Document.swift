@@ -27,6 +27,14 @@ extension BrokerAccount {
         [.remove(record(of: name)), .remove(AccountEntries.record(of: name))]
     }
 
+    /// Whether a record is worth nothing without the key of an account's certificate.
+    ///
+    /// - Parameter keyScopes: the scopes that have a private key.
+    static func needsKey(_ name: RecordName, _ keyScopes: Set<String>) -> Bool {
+        if let account = AccountEntries.account(of: name) { return keyScopes.contains(scope(of: account)) }
+        return name.scope.hasPrefix(scope(of: "")) && name.name == kind && keyScopes.contains(name.scope)
+    }
+
     private var document: JSON {
         var members: [String: JSON] = [
             "brokers": .array(([address] + others).map(Self.document)), "clientID": .string(clientID),

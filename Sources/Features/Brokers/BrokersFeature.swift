@@ -13,6 +13,8 @@ package struct BrokersFeature: Feature {
 
     package static var errors: [any Explained.Type] { [BrokerError.self] }
 
+    package static var recordRules: RecordRules { RecordRules { BrokerAccount.needsKey($0, $2) } }
+
     package init(_ host: Host) {
         self.host = host
         board = host.feature(MessagesFeature.self).broker

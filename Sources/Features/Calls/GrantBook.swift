@@ -10,7 +10,7 @@ import Vault
 /// All grants, with the calls that they allow at present. Those of the settings only the administrator changes; the
 /// vault keeps those that people gave while the agent ran.
 package final class GrantBook: Sendable {
-    private static let record = RecordName(scope: "", name: "grants")
+    static let record = RecordName(scope: "", name: "grants")
 
     package enum Decision {
         case allowed(ProgramGrant?)

@@ -51,6 +51,8 @@ package struct GrantsFeature: Feature {
 
     package func addRoutes(to router: inout Router) { addGrantRoutes(to: &router) }
 
+    package static var recordRules: RecordRules { RecordRules(kept: [GrantBook.record]) }
+
     package static var errors: [any Explained.Type] { [GrantError.self] }
 
     package static var events: [any ReportedEvent.Type] { [GrantEvent.self] }

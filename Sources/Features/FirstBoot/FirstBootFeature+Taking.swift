@@ -7,7 +7,7 @@ import Vault
 
 /// What the agent does with an enrollment that waits for it.
 extension FirstBootFeature {
-    private static var ledger: RecordName { RecordName(scope: "", name: "enrollments") }
+    static var ledger: RecordName { RecordName(scope: "", name: "enrollments") }
 
     func enrollmentLedger() async throws -> EnrollmentLedger {
         try await host.vault.record(Self.ledger).map { EnrollmentLedger(parsing: $0.content.exposed()) }

@@ -59,6 +59,8 @@ package struct FirstBootFeature: Feature {
         return [message]
     }
 
+    package static var recordRules: RecordRules { RecordRules(bound: [ledger]) }
+
     package static var errors: [any Explained.Type] { [FirstBootError.self] }
 
     package static var events: [any ReportedEvent.Type] { [FirstBootEvent.self] }

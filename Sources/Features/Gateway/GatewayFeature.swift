@@ -146,6 +146,10 @@ package struct GatewayFeature: Feature {
         return warnings
     }
 
+    package static var recordRules: RecordRules {
+        RecordRules(kept: Gateways.recordsWithoutAccount) { name, _, _ in Gateways.isOfRegistration(name) }
+    }
+
     package static var codes: [CatalogueEntry] { OAuthErrors.all }
 
     package static var errors: [any Explained.Type] {

@@ -31,6 +31,8 @@ package struct MPinFeature: Feature {
         ["backend": MPinConfiguration.schema("An M-Pin back end"), "users": .mpinUsers]
     }
 
+    package static var recordRules: RecordRules { RecordRules { name, _, _ in MPinBackends.isOfUsers(name) } }
+
     package static var errors: [any Explained.Type] { [MPinError.self, MPinPromptError.self] }
 
     package static var events: [any ReportedEvent.Type] { [MPinEvent.self] }

@@ -25,6 +25,8 @@ package struct OAuthFeature: Feature {
         ]
     }
 
+    package static var recordRules: RecordRules { RecordRules { OAuthAccounts.needsKey($0, $2) } }
+
     package static var errors: [any Explained.Type] { [OAuthAccountError.self] }
 
     package static var events: [any ReportedEvent.Type] { [OAuthEvent.self] }

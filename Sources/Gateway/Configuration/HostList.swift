@@ -10,7 +10,7 @@ public import Vault
 public final class HostList: Sendable {
     /// The most hosts.
     public static let limit = 32
-    private static let record = RecordName(scope: "", name: "hosts")
+    static let record = RecordName(scope: "", name: "hosts")
 
     /// Stores a change of the list.
     ///

@@ -21,7 +21,7 @@ public actor MPinBackends {
         self.clock = clock
     }
 
-    private static func scope(of account: String) -> String { "account/" + account }
+    static func scope(of account: String) -> String { "account/" + account }
 
     private static func configuration(_ account: String) -> RecordName {
         RecordName(scope: scope(of: account), name: configurationName)

@@ -6,8 +6,8 @@ import Vault
 enum AccountRecords {
     /// What the record of the account's name says of its kind.
     static let kind = "oauth"
-    private static let holding = "holding"
-    private static let server = "server"
+    static let holding = "holding"
+    static let server = "server"
 
     static func scope(of account: String) -> String { "account/" + account }
 

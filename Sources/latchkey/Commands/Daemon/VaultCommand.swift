@@ -4,13 +4,16 @@ import Groundwork
 
 struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "vault", abstract: "Show and change what opens the sealed store.",
+        commandName: "vault", abstract: "Check, copy and open the sealed store.",
         discussion: """
             The store opens with any of its slots; each has its own key. To replace a key while the old \
             one still works, add a slot, have the agent open the store by it, and remove the old slot. The board stays \
             enrolled.
             """,
-        subcommands: [Slots.self, Add.self, Test.self, Rewrap.self, Remove.self, Rekey.self])
+        subcommands: [
+            Slots.self, Add.self, Test.self, Rewrap.self, Remove.self, Rekey.self, Verify.self, Export.self,
+            Restore.self,
+        ])
 
     struct Slots: RouteCommand {
         static let configuration = CommandConfiguration(
