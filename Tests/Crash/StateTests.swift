@@ -5,6 +5,11 @@ import Testing
 
 @Suite("Killed in a named state", .timeLimit(.minutes(20)))
 struct StateTests {
+    /// Those of the passcode, at which `PasscodeKillTests` of the vault's own tests kills.
+    private static let ofPasscode: Set<String> = [
+        "passcode-counted", "passcode-opened", "passcode-reset", "passcode-wiping",
+    ]
+
     private static let quiet = "[telemetry]\nenabled = false"
 
     @Test("a board killed in a named state recovers as the table says", arguments: KilledState.all)
@@ -51,7 +56,7 @@ struct StateTests {
                 .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points)
                 .union(ProfileStateTests.states.map(\.name)).union(FirstBootStateTests.states.map(\.point))
                 .union(ConsentStateTests.points).union([ConsentStateTests.grant])
-                .union(SettingsStateTests.states.map(\.point)))
+                .union(SettingsStateTests.states.map(\.point)).union(Self.ofPasscode))
     }
 
     @Test(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Vault
 
-@Suite("Passcode")
+@Suite("Passcode", .timeLimit(.minutes(3)))
 struct CompartmentTests {
     let bench = try! PasscodeBench()  // Without a temporary directory there is nothing to test.
     private let right = PasscodeBench.right

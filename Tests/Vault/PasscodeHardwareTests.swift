@@ -33,6 +33,21 @@ struct PasscodeHardwareTests {
         #expect(try await code { try await again.unlock(by: right) } == 5)
     }
 
+    @Test("gets the half of a chip with the next change, and none is left when it is switched off")
+    func later() async throws {
+        let chip = MemoryHardware()
+        let (vault, _) = try await bench.filled()
+        let compartment = bench.compartment(of: vault, chip.half)
+        #expect(try await code { try await compartment.change(from: nil, to: right) } == 4)
+        #expect(chip.isEmpty)
+        try await compartment.change(from: nil, to: wrong)
+        #expect(try await compartment.status().hasHardware)
+        #expect(!chip.isEmpty)
+        try await compartment.turnOff(from: wrong)
+        #expect(chip.isEmpty)
+        #expect(try await vault.readable() == ProtectionLevel.allCases)
+    }
+
     @Test("an erasure that is cut off leaves nothing that opens, and goes on after a start (SMP 37)")
     func erasure() async throws {
         let chip = MemoryHardware()

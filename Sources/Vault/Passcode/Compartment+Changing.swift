@@ -44,12 +44,12 @@ extension Compartment {
             let passcode = try checked(entered, first.policy)
             let locks = await vault.levelLocks
             let (keys, before) = try await keys(from: old, to: passcode)
-            let chip = try await hardware == nil || former.needsHardware ? chipSecret(of: former) : hardware?.make()
+            var chip = try await chipSecret(of: former)
             if old == nil {
-                let same = try await former.derive(
-                    from: passcode, chip: former.needsHardware ? chip : nil, vaultID: try await vault.vaultID)
+                let same = try await former.derive(from: passcode, chip: chip, vaultID: try await vault.vaultID)
                 guard try await vault.levelKeys(by: same) == nil else { throw .passcode(.same) }
             }
+            if let hardware, !former.needsHardware { chip = try await hardware.make() }
             let key = try newKey()
             let derived = try await key.derive(from: passcode, chip: chip, vaultID: try await vault.vaultID)
             let now = date()

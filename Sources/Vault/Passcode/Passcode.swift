@@ -22,7 +22,8 @@ struct Passcode: Sendable {
         wipe(&normal)
     }
 
-    /// What a person sees as one character each: extended grapheme clusters (UAX 29).
+    /// What a person sees as one character each: extended grapheme clusters (UAX 29). Only a string has them, and no
+    /// string can be wiped.
     var characters: String { secret.exposedText() }
 }
 

@@ -18,7 +18,7 @@ extension Vault {
     /// as much.
     ///
     /// - Parameter isBoardsOwn: for records that belong to this board whatever it has in store, such as its serial
-    ///   number. The vault may have them, and keeps its own; it must not have any other.
+    ///   number. The vault may have them, and keeps its own; it must not have any other, but it may have a passcode.
     /// - Throws: ``VaultError``, such as ``VaultError/export(_:)``; `CancellationError`. Nothing has changed then.
     public func restore(
         from path: String, passphrase: SecretBytes, keeping isBoardsOwn: @escaping @Sendable (RecordName) -> Bool
