@@ -244,8 +244,8 @@ struct VaultExportTests {
         let flipped = try await Program.found.run([
             "sqlite3", database,
             """
-            UPDATE record SET sealed = substr(sealed, 1, length(sealed) - 1)
-                || CASE WHEN substr(sealed, -1) = x'00' THEN x'01' ELSE x'00' END
+            UPDATE record SET sealed = CAST(substr(sealed, 1, length(sealed) - 1)
+                || CASE WHEN substr(sealed, -1) = x'00' THEN x'01' ELSE x'00' END AS BLOB)
             WHERE name = 'hosts'
             """,
         ])
