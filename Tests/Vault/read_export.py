@@ -1,4 +1,4 @@
-"""Reads an export of a vault, with Python's cryptography: python3 read_export.py FILE, the passphrase on standard input.
+"""Reads an export of a vault, with Python's cryptography: python3 read_export.py FILE, passphrase on standard input.
 
 Prints a line of JSON for each record: scope, name, kind, and the content as hexadecimal digits. It shares no code with
 the program that writes exports, only the format.

@@ -90,7 +90,9 @@ package struct VaultFeature: Feature {
     }
 
     package static var errors: [any Explained.Type] {
-        [VaultError.self, VaultCopyError.self, ChipError.self, TokenError.self, ExportError.self]
+        [
+            VaultError.self, VaultCopyError.self, ChipError.self, TokenError.self, ExportError.self, PasscodeError.self,
+        ]
     }
 
     package static var events: [any ReportedEvent.Type] { [VaultEvent.self] }

@@ -1,4 +1,4 @@
-/// AES-256-GCM over a text in pieces, of which none can be left out, repeated, moved or added unnoticed.
+/// AES-256-GCM over a text in pieces: none can be left out, repeated, moved or added unnoticed.
 ///
 /// The nonce of a piece is a prefix of 7 random bytes, its number as 4 bytes, big-endian, and a byte that is 1 for the
 /// last piece, else 0: the construction STREAM (Hoang, Reyhanitabar, Rogaway and Vizár, CRYPTO 2015, section 7). The

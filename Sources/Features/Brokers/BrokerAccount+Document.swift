@@ -27,7 +27,7 @@ extension BrokerAccount {
         [.remove(record(of: name)), .remove(AccountEntries.record(of: name))]
     }
 
-    /// Whether a record is worth nothing without the key of an account's certificate.
+    /// Whether a record is of no use without the key of an account's certificate.
     ///
     /// - Parameter keyScopes: the scopes that have a private key.
     static func needsKey(_ name: RecordName, _ keyScopes: Set<String>) -> Bool {

@@ -2,7 +2,7 @@ public import Vault
 
 /// What a copy of the vault has of the accounts' records.
 extension OAuthAccounts {
-    /// Whether a record is worth nothing without the account's private key.
+    /// Whether a record is of no use without the account's private key.
     ///
     /// - Parameter keyScopes: the scopes that have a private key.
     public static func needsKey(_ record: RecordName, _ keyScopes: Set<String>) -> Bool {

@@ -1,6 +1,6 @@
 import Cryptography
 
-/// Where the keys of a board are made from now on, and of which kind. It says nothing of keys that are there.
+/// Where the keys of a board are made from now on, and their kind. It says nothing of keys that are there.
 public struct KeyChoice: Sendable, Equatable {
     public enum Kind: String, Sendable, CaseIterable {
         case rsa

@@ -103,7 +103,7 @@ extension Compartment {
 
     /// The keys of the levels, by the old passcode or because they are open.
     ///
-    /// - Returns: also the state as it is after the attempt.
+    /// - Returns: also the state after the attempt.
     private func keys(
         from old: SecretBytes?, to new: Passcode?
     ) async throws(VaultError) -> (keys: [ProtectionLevel: LevelKey], state: CompartmentState) {
@@ -129,7 +129,7 @@ extension Compartment {
         try explained { try PasscodeKey.make(cost: cost, needsHardware: hardware != nil) }
     }
 
-    /// Changes the state in one commit, if it is still the one before. Nobody has tried the passcode then.
+    /// Changes the state in one commit, if it is still the one before. No other attempt was made meanwhile.
     private func commit<Result: Sendable>(
         after before: CompartmentState,
         _ change: @Sendable (inout CompartmentState, VaultFile, Seal) throws -> Result

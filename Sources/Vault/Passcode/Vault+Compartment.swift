@@ -26,7 +26,7 @@ extension Vault {
 
     /// Changes the state, and what belongs to it in the file, in one commit.
     ///
-    /// - Parameter change: works within the transaction on the state as it is then.
+    /// - Parameter change: works within the transaction, on the state that it finds.
     /// - Returns: the new state, and what `change` returns.
     func changeCompartment<Result: Sendable>(
         _ change: @Sendable (inout CompartmentState, VaultFile, Seal) throws -> Result
@@ -42,7 +42,7 @@ extension Vault {
                 let content = SecretBytes(state.encoded())
                 return isWritten ? nil : .put(Compartment.record, .passcode, content)
             })
-        // As it is read: stored dates lose their last bits.
+        // The form that is read: stored dates lose their last bits.
         guard let result, let stored = CompartmentState(decoding: state.encoded()) else { throw .passcode(.tampered) }
         return (stored, result)
     }

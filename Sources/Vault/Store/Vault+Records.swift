@@ -121,7 +121,7 @@ extension Vault {
     /// Makes changes that have been checked, each as it comes.
     ///
     /// - Parameters:
-    ///   - check: sees the list of records as it is before.
+    ///   - check: sees the list of records before the changes.
     ///   - next: gives `nil` after the last change.
     func write(
         after check: (ManifestRoot, Unsealed) throws -> Void = { _, _ in }, _ next: () throws -> Change?

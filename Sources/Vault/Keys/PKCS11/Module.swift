@@ -28,7 +28,7 @@ public final class TokenModule: Sendable {
         file = ModuleFile(trustsThisUser: trustsThisUser)
     }
 
-    /// Calls `body` while nobody else calls the module. May block for as long as the module does.
+    /// Calls `body` while no other thread calls the module. May block for as long as the module does.
     ///
     /// - Throws: also ``TokenError/moduleMissing(path:)``, ``TokenError/moduleUnsafe(path:reason:)``,
     ///   ``TokenError/notAModule(path:reason:)``, ``TokenError/refused(operation:code:)``,

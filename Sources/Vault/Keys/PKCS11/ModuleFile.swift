@@ -34,7 +34,7 @@ struct ModuleFile {
     private func check(_ place: String) throws(VaultError) {
         let status = try status(place)
         guard owners.contains(status.st_uid) else { throw unsafe(place, "it belongs to user \(status.st_uid)") }
-        // In a folder like /tmp (mode 1777) nobody else can replace what belongs to an owner (inode(7), sticky bit).
+        // In a folder like /tmp (mode 1777) no other user can replace what belongs to an owner (inode(7), sticky bit).
         let isSticky = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_ISVTX != 0
         guard status.st_mode & 0o022 == 0 || isSticky else {
             let mode = String(status.st_mode & 0o7777, radix: 8)

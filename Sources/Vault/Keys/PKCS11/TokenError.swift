@@ -68,7 +68,7 @@ extension TokenError {
         case .moduleUnsafe(let path, let reason):
             Explanation(
                 "vault.token-module-unsafe", .configuration, "\(path) is not safe to load: \(reason)",
-                remedy: "the module, and each folder above it, has to belong to root and be writable by nobody else")
+                remedy: "the module, and each folder above it, has to belong to root and be writable by no other user")
         case .notAModule(let path, let reason):
             Explanation(
                 "vault.token-module-invalid", .configuration, "cannot use \(path) as a PKCS#11 module: \(reason)",

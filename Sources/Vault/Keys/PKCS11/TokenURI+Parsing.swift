@@ -32,7 +32,7 @@ extension TokenURI {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2 else { throw Self.invalid("an attribute has no value") }
             guard let attribute = try Self.attribute(pair[0]) else { throw Self.invalid("it has an unknown attribute") }
-            guard seen.insert(attribute).inserted else { throw Self.invalid("\(attribute.rawValue) is there twice") }
+            guard seen.insert(attribute).inserted else { throw Self.invalid("\(attribute.rawValue) is used twice") }
             try set(attribute, pair[1])
         }
     }

@@ -19,7 +19,7 @@ struct ChipCounter: Equatable, Sendable {
 
     /// Adds one. After a temporary error it may have done so or not: ``value(in:_:)`` says it.
     ///
-    /// - Throws: ``VaultError/chip(_:)``; ``ChipError/indexMissing(number:)`` if somebody has removed it,
+    /// - Throws: ``VaultError/chip(_:)``; ``ChipError/indexMissing(number:)`` if a program has removed it,
     ///   ``ChipError/otherChip``
     func increment(in chip: Chip, _ authorization: SecretBytes) throws(VaultError) {
         try index.run(on: chip, authorization) { connection, index, session throws(ChipError) in

@@ -116,7 +116,7 @@ extension ChipError {
         case .answerMalformed(let operation):
             Explanation(
                 "tpm.answer-malformed", .invalidAnswer, "the TPM gave a malformed answer: cannot \(operation)",
-                remedy: "restart the board; if it happens again, the TPM is broken or somebody interferes with it")
+                remedy: "restart the board; if it happens again, the TPM is broken, or a device interferes with it")
         case .refused(let operation, let code):
             Explanation(
                 "tpm.refused", .unavailable,

@@ -2,7 +2,7 @@ import CTSS2
 import Cryptography
 import Groundwork
 
-/// A piece of a TPM's own memory (NV index), of which no copy exists elsewhere: gone for good when it is removed, or the
+/// A piece of a TPM's own memory (NV index) without a copy elsewhere: gone for good when it is removed, or the
 /// TPM is cleared.
 struct ChipIndex: Equatable, Sendable {
     /// Those of this program, in the range that the TCG leaves to owners.
@@ -67,7 +67,7 @@ struct ChipIndex: Equatable, Sendable {
                     return ChipIndex(number: number, primaryName: connection.primaryName)
                 }
             } catch {
-                // Somebody else has that number.
+                // Another program has that number.
                 tries -= 1
                 guard error == .indexTaken(number: number), tries > 0 else { throw .chip(error) }
             }

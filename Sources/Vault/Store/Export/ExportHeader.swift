@@ -24,7 +24,7 @@ struct ExportHeader {
     /// Reads a header, and nothing after it.
     ///
     /// - Parameters:
-    ///   - read: gives the next bytes: as many as it is asked for, or fewer at the end.
+    ///   - read: gives the next bytes: as many as asked for, or fewer at the end.
     ///   - path: for errors.
     /// - Throws: ``ExportError``, and what `read` throws
     init(from read: (Int) throws -> [UInt8], of path: String) throws {

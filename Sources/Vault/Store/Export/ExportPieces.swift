@@ -9,7 +9,7 @@ final class ExportPieces {
 
     /// - Parameters:
     ///   - secret: scrypt's key.
-    ///   - read: gives the next bytes after the header: as many as it is asked for, or fewer at the end.
+    ///   - read: gives the next bytes after the header: as many as asked for, or fewer at the end.
     ///   - path: for errors.
     /// - Throws: ``ExportError/wrongPassphrase(path:)``
     init(_ header: ExportHeader, _ secret: SecretBytes, of path: String, from read: @escaping (Int) throws -> [UInt8])

@@ -17,7 +17,7 @@ extension Vault {
     }
 
     /// Whether a record makes an identity: two boards with one identity would end each other's connections. These are
-    /// the records that are worth nothing without a private key, such as a registration's terms, credentials and tokens,
+    /// the records that are of no use without a private key, such as a registration's terms, credentials and tokens,
     /// and those that name an account whose own records stay out. The third argument is the scopes that have a private
     /// key, of whichever keeper. Private keys need no rule.
     public typealias IdentityRule = @Sendable (RecordName, RecordKind, Set<String>) -> Bool

@@ -6,7 +6,7 @@ import Storage
 extension Vault {
     /// Checks everything: the list of records, each listed record, each row that is not listed, slots and data keys.
     ///
-    /// What is written meanwhile is checked as it is before or after: a commit is not a fault.
+    /// What is written meanwhile is checked either before or after: a commit is not a fault.
     ///
     /// - Throws: ``VaultError`` if the vault cannot be read for now; `CancellationError`
     public func verify() async throws -> Verification {

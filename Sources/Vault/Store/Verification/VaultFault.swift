@@ -55,7 +55,7 @@ public enum VaultFault: Sendable, Equatable {
         }
     }
 
-    /// The error that whoever reads it gets; `nil` for what keeps no record from being read.
+    /// The error that a reader gets; `nil` for what keeps no record from being read.
     func error(in path: String) -> VaultError? {
         switch self {
         case .listDamaged, .pageDamaged: .manifestDamaged(path: path)
