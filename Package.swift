@@ -9,8 +9,8 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Osize"], .when(configuration: .release)),
 ]
 
-/// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that, and
-/// has what libdispatch asks of the system go through `CRuntime`.
+/// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that,
+/// and has what libdispatch asks of the system go through `CRuntime`.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
         [
@@ -140,7 +140,8 @@ let package = Package(
         system("CTSS2", apt: "libtss2-dev"),
         system("CPKCS11", apt: "libp11-kit-dev"),
 
-        // How the program differs from its tests, which have memory checkers: quiet dispatch pools, a heap that is wiped.
+        // How the program differs from its tests, which have memory checkers: quiet dispatch pools, a heap that is
+        // wiped.
         .target(
             name: "CRuntime", path: "Sources/CRuntime",
             cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),

@@ -1,5 +1,5 @@
-/* PKCS #11 for Swift: the declarations of version 2.40. A module is a file that the settings name, and is loaded when it
- * is first needed. The header is that of libp11-kit-dev; nothing is linked.
+/* PKCS #11 for Swift: the declarations of version 2.40. A module is a file that the settings name, and is loaded when
+ * it is first needed. The header is that of libp11-kit-dev; nothing is linked.
  */
 #pragma once
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* The TPM2 Software Stack for Swift, loaded when a chip is first needed: three libraries and what they load. The headers
- * are those of libtss2-dev; nothing is linked.
+/* The TPM2 Software Stack for Swift, loaded when a chip is first needed: three libraries and what they load. The
+ * headers are those of libtss2-dev; nothing is linked.
  *
  * Only functions whose declarations are the same in 3.2 and 4.1 are listed.
  */
@@ -9,7 +9,7 @@
 #include <tss2/tss2_tctildr.h>
 #include "../CLinux/late.h"
 
-/* Properties of a chip (TPM 2.0 part 2, 6.13), as numbers that Swift can read. */
+/* Properties of a chip (TPM 2.0 part 2 section 6.13), as numbers that Swift can read. */
 enum {
     LATCHKEY_TPM_MANUFACTURER = TPM2_PT_MANUFACTURER,
     LATCHKEY_TPM_FIRMWARE = TPM2_PT_FIRMWARE_VERSION_1,

@@ -36,7 +36,8 @@ public enum MessagingError: Explained, Equatable {
     case cannotConnect(BrokerAddress, reason: String)
     /// The broker's certificate was not trusted.
     case tlsRefused(BrokerAddress, TLSRefusal)
-    /// TLS failed for another reason, such as the broker rejecting the client certificate. The remedy is that of our key.
+    /// TLS failed for another reason, such as the broker rejecting the client certificate. The remedy is that of our
+    /// key.
     case tlsFailed(BrokerAddress, reason: String, remedy: String? = nil)
     case connectTimeout(BrokerAddress, Duration)
     /// The settings or the environment name a proxy that is none.

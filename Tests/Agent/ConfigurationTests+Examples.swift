@@ -3,7 +3,7 @@ extension ConfigurationTests {
     static let examples: [(key: String, wrong: String, other: String)] = [
         ("agent.state_directory", "\"relative\"", "\"/srv/latchkey\""),
         ("agent.log_level", "\"loud\"", "\"trace\""),
-        ("vault.slot", "[\"tpm\", \"nail\"]", "[\"tpm\", \"passphrase\"]"),
+        ("vault.slot", "\"nail\"", "\"passphrase\""),
         ("vault.credential", "\"a/b\"", "\"other\""),
         ("vault.passphrase_file", "\"relative\"", "\"/etc/latchkey/passphrase\""),
         ("vault.development_key_file", "\"relative\"", "\"/tmp/key\""),

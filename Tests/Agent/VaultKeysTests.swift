@@ -49,6 +49,17 @@ struct VaultKeysTests {
         }
     }
 
+    @Test("several kinds of keys are named in an array, each once, and only kinds that there are")
+    func array() throws {
+        func configuration(_ slots: String) throws -> AgentConfiguration {
+            try AgentConfiguration(toml: "[vault]\nslot = \(slots)\n", path: "test.toml")
+        }
+        #expect(try configuration("[\"tpm\", \"passphrase\"]").vault.slots == [.tpm, .passphrase])
+        for wrong in ["[\"tpm\", \"tpm\"]", "[\"tpm\", \"nail\"]", "[]", "[7]", "[\"\"]"] {
+            #expect(throws: ConfigurationError.self, "\(wrong)") { try configuration(wrong) }
+        }
+    }
+
     @Test("of several kinds, those keys are given that are there, and why another is not")
     func several() throws {
         try withFolder { folder in

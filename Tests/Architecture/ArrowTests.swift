@@ -179,7 +179,8 @@ struct ArrowTests {
         }
     }
 
-    /// A system is known in its room, in its feature and in its commands, and named where features and rooms are listed.
+    /// A system is known in its room, in its feature and in its commands, and named where features and rooms are
+    /// listed.
     @Test(
         "no file outside its folders names a system",
         arguments: [

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Secrets for the owner of a private key")
 struct KeyAgreementTests {
-    @Test("of two agreements with one key differ, and so do their points")
+    @Test("agreed secrets of two agreements with one key differ, and so do their points")
     func agreement() throws {
         let recipient = try PrivateKey(generating: .p256).publicKey
         let (first, second) = (
@@ -15,7 +15,7 @@ struct KeyAgreementTests {
         #expect(try PublicKey(p256Point: first.point).p256Point == first.point)
     }
 
-    @Test("are made for keys of the right kind only")
+    @Test("agreed secrets are made for keys of the right kind only")
     func kinds() throws {
         let (rsa, p256) = (
             try PrivateKey(generating: .rsa(bits: 2048)).publicKey, try PrivateKey(generating: .p256).publicKey
@@ -36,7 +36,7 @@ struct KeyAgreementTests {
         #expect(ERR_peek_error() == 0)
     }
 
-    @Test("have points that are read only in full and on the curve")
+    @Test("agreed secrets have points that are read only in full and on the curve")
     func points() throws {
         let point = try #require(try PrivateKey(generating: .p256).publicKey.p256Point)
         #expect(point.count == PublicKey.p256PointBytes && point[0] == 4)

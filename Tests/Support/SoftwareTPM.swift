@@ -3,8 +3,8 @@ import Foundation
 /// A TPM 2.0 in a process of its own (swtpm), without a resource manager: it has room for three objects and three
 /// sessions, so that one that an operation leaves there shows. Ends with its last reference.
 package final class SoftwareTPM: @unchecked Sendable {
-    // `@unchecked Sendable` is correct because only `init`, `stop()` and `deinit` touch what changes, and each test calls
-    // them from one task.
+    // `@unchecked Sendable` is correct because only `init`, `stop()` and `deinit` touch what changes, and each test
+    // calls them from one task.
     package let port: Int
     private let directory: String
     private var process: pid_t?

@@ -4,8 +4,8 @@ import TestSupport
 
 @testable import Vault
 
-/// Stands on the wire between this program and a software TPM, as somebody with a probe on the chip's bus: keeps all that
-/// passes, and can change or end it.
+/// Stands on the wire between this program and a software TPM, as somebody with a probe on the chip's bus: keeps all
+/// that passes, and can change or end it.
 final class ChipRelay: Sendable {
     /// What happens to a command.
     enum Reaction: Sendable {

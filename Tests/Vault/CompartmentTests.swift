@@ -13,7 +13,7 @@ struct CompartmentTests {
     private let right = PasscodeBench.right
     private let wrong = PasscodeBench.wrong
 
-    @Test("answers with the numbers of SMP A4 (SMP 31)")
+    @Test("a passcode answers with the numbers of SMP A4 (SMP 31)")
     func numbers() async throws {
         let (vault, compartment) = try await bench.open()
         #expect(try await code { try await compartment.unlock(by: right) } == 3)
@@ -94,7 +94,7 @@ struct CompartmentTests {
         #expect(try await vault.readable() == ProtectionLevel.allCases)
     }
 
-    @Test("waits double after wrong passcodes and survive a restart, and an attempt too soon is not counted")
+    @Test("a passcode waits double after wrong passcodes and survive a restart, and an attempt too soon is not counted")
     func waits() async throws {
         var (vault, compartment) = try await bench.filled()
         for seconds in [1, 2, 4] {
@@ -135,7 +135,7 @@ struct CompartmentTests {
 
     // MARK: Changing
 
-    @Test("is changed while open, or by the old one, and never to itself (SMP 36)")
+    @Test("a passcode is changed while open, or by the old one, and never to itself (SMP 36)")
     func change() async throws {
         let (vault, compartment) = try await bench.filled()
         let (new, newest) = (SecretBytes(utf8: "a new passcode"), SecretBytes(utf8: "the newest one"))

@@ -26,7 +26,7 @@ struct ModuleFileTests {
         return reason
     }
 
-    @Test("that belongs to the right user is taken, also by a link, which is followed to the file")
+    @Test("a module's file that belongs to the right user is taken, also by a link, which is followed to the file")
     func taken() throws {
         try put()
         #expect(try file.checked(path) == path)
@@ -35,7 +35,9 @@ struct ModuleFileTests {
         #expect(try file.checked(link) == path)
     }
 
-    @Test("that others may write, or whose folder they may, is refused", arguments: [0o664, 0o646, 0o666] as [mode_t])
+    @Test(
+        "a module's file that others may write, or whose folder they may, is refused",
+        arguments: [0o664, 0o646, 0o666] as [mode_t])
     func writable(mode: mode_t) throws {
         try put(mode)
         #expect(reason(path) == "users other than its owner may write it (mode \(String(mode, radix: 8)))")
@@ -49,7 +51,7 @@ struct ModuleFileTests {
     }
 
     @Test(
-        "that belongs to another user, or whose folder does, is refused",
+        "a module's file that belongs to another user, or whose folder does, is refused",
         .enabled(if: geteuid() == 0, "only root gives files away"))
     func ofOther() throws {
         try put()
@@ -59,7 +61,8 @@ struct ModuleFileTests {
         #expect(reason(path) == "it belongs to user 65534")
     }
 
-    @Test("that is a folder or a pipe, or has no absolute path, is refused; one that is missing is named")
+    @Test(
+        "a module's file that is a folder or a pipe, or has no absolute path, is refused; one that is missing is named")
     func kinds() throws {
         #expect(reason(desk.directory) == "it is not a regular file")
         #expect(mkfifo(path, 0o600) == 0)
@@ -69,7 +72,7 @@ struct ModuleFileTests {
         #expect(throws: VaultError.token(.moduleMissing(path: missing))) { try file.checked(missing) }
     }
 
-    @Test("that is no library is refused as one, and nothing is loaded before it is needed")
+    @Test("a module's file that is no library is refused as one, and nothing is loaded before it is needed")
     func noLibrary() throws {
         try put()
         let module = TokenModule(path: path, trustsThisUser: true)

@@ -28,7 +28,7 @@ extension SoftwareTokenTests {
         private var knownWrong: VaultError { .token(.pinKnownWrong(token: token.label)) }
         private var hasFailedTries: Bool { get throws { try token.token().describe().hasFailedTries } }
 
-        @Test("that was wrong is not offered again, by a program that starts again and again")
+        @Test("a PIN that was wrong is not offered again, by a program that starts again and again")
         func once() throws {
             token.offered.set("000000")
             #expect(throws: wrong()) { try start() }
@@ -42,7 +42,7 @@ extension SoftwareTokenTests {
             #expect(knownWrong.explanation.kind == .denied)
         }
 
-        @Test("is offered when it has changed, and the wrong one is still remembered")
+        @Test("a PIN is offered when it has changed, and the wrong one is still remembered")
         func changed() throws {
             token.offered.set("000000")
             #expect(throws: wrong()) { try start() }
@@ -59,7 +59,7 @@ extension SoftwareTokenTests {
             #expect(try faulty.count(.logins) == 5)
         }
 
-        @Test("that is wrong for one token may be right for another")
+        @Test("a PIN that is wrong for one token may be right for another")
         func ofAnother() throws {
             token.offered.set("000000")
             #expect(throws: wrong()) { try start() }
@@ -73,7 +73,7 @@ extension SoftwareTokenTests {
             #expect(throws: error) { try keys.orphans(known: []) }
         }
 
-        @Test("is not tried when one more wrong one would lock the token, unless it has worked in this process")
+        @Test("a PIN is not tried when one more wrong one would lock the token, unless it has worked in this process")
         func finalTry() throws {
             let flags = Int(CKF_USER_PIN_FINAL_TRY | CKF_USER_PIN_COUNT_LOW)
             try faulty.set(.flags, flags)
@@ -91,7 +91,7 @@ extension SoftwareTokenTests {
             #expect(try faulty.count(.logins) == 2)
         }
 
-        @Test("of a token that is locked, or whose PIN must change, is not asked for")
+        @Test("a PIN of a token that is locked, or whose PIN must change, is not asked for")
         func lockedOrOld() throws {
             try faulty.set(.flags, Int(CKF_USER_PIN_LOCKED))
             #expect(throws: VaultError.token(.pinLocked(token: token.label))) { try start() }
@@ -101,7 +101,7 @@ extension SoftwareTokenTests {
             #expect(try faulty.count(.logins) == 0)
         }
 
-        @Test("that is missing, empty or too long is not offered")
+        @Test("a PIN that is missing, empty or too long is not offered")
         func missing() throws {
             for pin in [nil, "", String(repeating: "1", count: 257)] {
                 token.offered.set(pin)
@@ -110,7 +110,7 @@ extension SoftwareTokenTests {
             #expect(try faulty.count(.logins) == 0)
         }
 
-        @Test("is entered at a token with a pad of its own")
+        @Test("a PIN is entered at a token with a pad of its own")
         func pad() throws {
             token.offered.set(nil)
             try faulty.set(.flags, Int(CKF_PROTECTED_AUTHENTICATION_PATH))
@@ -118,7 +118,7 @@ extension SoftwareTokenTests {
             #expect(try faulty.count(.logins) == 1)
         }
 
-        @Test("is asked for once while the session lasts, and not at all for what is public")
+        @Test("a PIN is asked for once while the session lasts, and not at all for what is public")
         func asked() throws {
             let keys = token.keys()
             _ = try token.token().describe()
@@ -130,7 +130,7 @@ extension SoftwareTokenTests {
             #expect(token.offered.asked.count == 1)
         }
 
-        @Test("is given for each signature of a key that wants it so")
+        @Test("a PIN is given for each signature of a key that wants it so")
         func alwaysAuthenticate() throws {
             try token.make("card", "RSA:2048", "--always-auth")
             let keys = token.keys()
@@ -142,7 +142,7 @@ extension SoftwareTokenTests {
             #expect(try faulty.count(.logins) == logins + 3)
         }
 
-        @Test("is nowhere in the files, which only their owner may read")
+        @Test("a PIN is nowhere in the files, which only their owner may read")
         func files() throws {
             token.offered.set("000000")
             #expect(throws: wrong()) { try start() }
@@ -157,7 +157,7 @@ extension SoftwareTokenTests {
             #expect(try Data(contentsOf: URL(filePath: token.memoryPath)).count == size)
         }
 
-        @Test("is not offered while what is remembered is damaged, open to others or cannot be written")
+        @Test("a PIN is not offered while what is remembered is damaged, open to others or cannot be written")
         func memory() throws {
             token.offered.set("000000")
             #expect(throws: wrong()) { try start() }
@@ -182,7 +182,7 @@ extension SoftwareTokenTests {
             #expect(try faulty.count(.logins) == 2)
         }
 
-        @Test("that was being offered when the power went is offered again only if the token counts no wrong one")
+        @Test("a PIN that was being offered when the power went is offered again only if the token counts no wrong one")
         func interrupted() throws {
             let state = try token.token().describe()
             let pin = SecretBytes(utf8: SoftHSM.pin)
@@ -196,7 +196,7 @@ extension SoftwareTokenTests {
             try start()
         }
 
-        @Test("that may be right is not on the disk while it is offered")
+        @Test("a PIN that may be right is not on the disk while it is offered")
         func offered() throws {
             let state = try token.token().describe()
             let files = try ["111111", "222222"].map { pin in
@@ -206,7 +206,7 @@ extension SoftwareTokenTests {
             #expect(files[0] == files[1] && !files[0].isEmpty)
         }
 
-        @Test("leaves no more than the newest 32 wrong ones behind")
+        @Test("a PIN leaves no more than the newest 32 wrong ones behind")
         func many() throws {
             let state = try token.token().describe()
             let memory = PINMemory(path: token.memoryPath)

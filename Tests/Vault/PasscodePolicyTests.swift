@@ -38,7 +38,7 @@ struct PasscodePolicyTests {
         try PasscodePolicy(.object(Dictionary(uniqueKeysWithValues: rules.map { ($0.0.rawValue, $0.1) })))
     }
 
-    @Test("has the defaults of SMP A4, and a passcode of eight equal letters keeps them (SMP 30)")
+    @Test("a passcode policy has the defaults of SMP A4, and a passcode of eight equal letters keeps them (SMP 30)")
     func defaults() {
         let policy = PasscodePolicy()
         #expect(
@@ -95,7 +95,7 @@ struct PasscodePolicyTests {
         }
     }
 
-    @Test("counts characters as people see them, whatever their bytes")
+    @Test("a passcode policy counts characters as people see them, whatever their bytes")
     func graphemes() throws {
         let eight = try policy((.minLength, .integer(8)))
         #expect(fault("👨‍👩‍👧‍👦👨‍👩‍👧‍👦", eight) == 14)
@@ -105,7 +105,7 @@ struct PasscodePolicyTests {
         #expect(fault("ee\u{301}", two) == nil)
     }
 
-    @Test("takes digits and letters of every script, and nothing else for one")
+    @Test("a passcode policy takes digits and letters of every script, and nothing else for one")
     func scripts() throws {
         let one = (PasscodePolicy.Rule.minLength, JSON.integer(1))
         let digit = try policy(one, (.digits, .bool(true)))
@@ -122,7 +122,7 @@ struct PasscodePolicyTests {
         #expect(fault("ǅ", try policy(one, (.upper, .bool(true)))) == 13)
     }
 
-    @Test("gives one secret for every way to write the same characters")
+    @Test("a passcode policy gives one secret for every way to write the same characters")
     func normalForm() throws {
         let ways = ["\u{c5}\u{fb01}", "A\u{30a}\u{fb01}", "\u{212b}\u{fb01}"]
         let secrets = try ways.map { try Passcode(SecretBytes(utf8: $0)).secret }
@@ -131,7 +131,7 @@ struct PasscodePolicyTests {
     }
 
     @Test(
-        "refuses what cannot be a passcode before it is judged (SMP 31)",
+        "a passcode policy refuses what cannot be a passcode before it is judged (SMP 31)",
         arguments: [
             [UInt8](repeating: 0x61, count: 257), [0x61, 0], [0], [0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0x80],
             [0xf4, 0x90, 0x80, 0x80],
@@ -140,14 +140,15 @@ struct PasscodePolicyTests {
         #expect(throws: PasscodeFault.argument) { try Passcode(SecretBytes(bytes)) }
     }
 
-    @Test("takes 256 bytes, and as many marks on one letter")
+    @Test("a passcode policy takes 256 bytes, and as many marks on one letter")
     func longest() throws {
         #expect(fault(String(repeating: "a", count: 256), PasscodePolicy()) == nil)
         #expect(fault("a" + String(repeating: "\u{323}", count: 127), PasscodePolicy()) == 14)
         #expect(PasscodeFault.allCases.map(\.rawValue) == [4] + Array(9...15))
     }
 
-    @Test("takes the rules of a server by its names, and its defaults where they are missing (SMP 30)")
+    @Test(
+        "a passcode policy takes the rules of a server by its names, and its defaults where they are missing (SMP 30)")
     func server() throws {
         let live: [String: JSON] = [
             "PasswordPolicyEnabled": .bool(true), "PasswordPolicyMinLength": .integer(6),
@@ -168,7 +169,7 @@ struct PasscodePolicyTests {
     }
 
     @Test(
-        "refuses rules of another type, out of range or of no known name",
+        "a passcode policy refuses rules of another type, out of range or of no known name",
         arguments: [
             .array([]), .object(["minLength": .integer(8)]), .object(["digits": .integer(1)]),
             .object(["min_length": .bool(true)]), .object(["min_length": .integer(-1)]),
@@ -181,7 +182,7 @@ struct PasscodePolicyTests {
     }
 
     @Test(
-        "refuses values of a server that no rule can have",
+        "a passcode policy refuses values of a server that no rule can have",
         arguments: [
             .null, .object(["PasswordPolicyMinLength": .string("8")]),
             .object(["PasswordPolicyRetryLimit": .integer(-1)]), .object(["PasswordPolicyEnabled": .integer(1)]),

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Vault
 
-/// Blocks for RSA beside those that OpenSSL made, by way of python3-cryptography: each signature of `message` was taken to
-/// the power of the public exponent.
+/// Blocks for RSA beside those that OpenSSL made, by way of python3-cryptography: each signature of `message` was taken
+/// to the power of the public exponent.
 @Suite("Blocks that RSA signs")
 struct SignedBlockTests {
     struct Known: Sendable, CustomTestStringConvertible {
@@ -55,14 +55,16 @@ struct SignedBlockTests {
                 + "103a9978ba8feb6161e33c3619c5da4c4666a5"),
     ]
 
-    @Test("are those of OpenSSL for PSS, also where a byte of the modulus is left", arguments: known)
+    @Test(
+        "blocks that RSA signs are those of OpenSSL for PSS, also where a byte of the modulus is left", arguments: known
+    )
     func pss(known: Known) throws {
         let salt = try #require(Hex.decode(known.salt))
         let block = PSSBlock.encode(digest: known.digest, hash: known.hash, salt: salt, modulusBits: known.bits)
         #expect(block.map { Hex.encode($0) } == known.block)
     }
 
-    @Test("are those of OpenSSL for PKCS #1, in their padding", arguments: known)
+    @Test("blocks that RSA signs are those of OpenSSL for PKCS #1, in their padding", arguments: known)
     func pkcs1(known: Known) throws {
         let info = try #require(DigestInfo.encode(digest: known.digest, hash: known.hash))
         #expect(Hex.encode(info) == known.info)
@@ -72,7 +74,7 @@ struct SignedBlockTests {
         #expect(block == [0, 1] + padding + [0] + info)
     }
 
-    @Test("have another random salt each time, of the length asked for")
+    @Test("blocks that RSA signs have another random salt each time, of the length asked for")
     func random() throws {
         let digest = SHA256.hash("message".utf8)
         let blocks = try (0..<2).map { _ in
@@ -87,7 +89,7 @@ struct SignedBlockTests {
         #expect(unsalted[0] == unsalted[1])
     }
 
-    @Test("are not made of a digest of another length, nor where the salt has no room")
+    @Test("blocks that RSA signs are not made of a digest of another length, nor where the salt has no room")
     func refused() throws {
         let digest = SHA256.hash("message".utf8)
         #expect(DigestInfo.encode(digest: digest, hash: .sha384) == nil)

@@ -21,7 +21,7 @@ extension SoftwareTokenTests {
             keys = token.keys()
         }
 
-        @Test("that has lost the session gets a new one, once")
+        @Test("a token module that has lost the session gets a new one, once")
         func reopened() throws {
             let key = try keys.make(.p256, name: "device")
             let codes = [
@@ -47,7 +47,7 @@ extension SoftwareTokenTests {
             #expect(key.publicKey.verifies(try signer.sign(Self.digest), of: Self.digest))
         }
 
-        @Test("that has lost the token says so for now, until it is back")
+        @Test("a token module that has lost the token says so for now, until it is back")
         func pulled() throws {
             let key = try keys.make(.p256, name: "device")
             let signer = try keys.signer(of: key)
@@ -58,7 +58,7 @@ extension SoftwareTokenTests {
             #expect(key.publicKey.verifies(try signer.sign(Self.digest), of: Self.digest))
         }
 
-        @Test("with another code names it, and does not try again")
+        @Test("a token module with another code names it, and does not try again")
         func refused() throws {
             let key = try keys.make(.p256, name: "device")
             let before = try faulty.count(.opened)
@@ -70,7 +70,7 @@ extension SoftwareTokenTests {
             #expect(try faulty.count(.opened) == before)
         }
 
-        @Test("with a wrong signature gives none to a caller, and makes no key")
+        @Test("a token module with a wrong signature gives none to a caller, and makes no key")
         func wrongSignature() throws {
             let key = try keys.make(.p256, name: "device")
             let foreign = try PrivateKey(foreign: try keys.signer(of: key), publicKey: key.publicKey)
@@ -87,7 +87,7 @@ extension SoftwareTokenTests {
         }
 
         @Test(
-            "with a signature of another size is refused",
+            "a token module with a signature of another size is refused",
             arguments: [FaultyModule.Fault.longSignature, .shortSignature])
         func signatureSize(fault: FaultyModule.Fault) throws {
             for algorithm in [PrivateKey.Algorithm.p256, .rsa(bits: 2048)] {
@@ -101,7 +101,7 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("with sizes and counts beyond all bounds is refused")
+        @Test("a token module with sizes and counts beyond all bounds is refused")
         func bounds() throws {
             _ = try keys.make(.p256, name: "device")
             let faults: [(FaultyModule.Fault, Int)] = [
@@ -118,7 +118,7 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("that would give a new key away makes none")
+        @Test("a token module that would give a new key away makes none")
         func extractable() throws {
             try faulty.set(.extractable)
             let name = "latchkey \(String(repeating: "a5", count: 16)) device"
@@ -127,7 +127,7 @@ extension SoftwareTokenTests {
             #expect(try keys.orphans(known: []) == [])
         }
 
-        @Test("without PSS signs blocks that are made here")
+        @Test("a token module without PSS signs blocks that are made here")
         func withoutPSS() throws {
             try faulty.set(.noPSS)
             let key = try keys.make(.rsa(bits: 2048), name: "device")
@@ -137,14 +137,14 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("that leaves the OCTET STRING out of a point makes keys too")
+        @Test("a token module that leaves the OCTET STRING out of a point makes keys too")
         func bareEC() throws {
             try faulty.set(.bareEC)
             let key = try keys.make(.p256, name: "device")
             #expect(key.publicKey.verifies(try keys.signer(of: key).sign(Self.digest), of: Self.digest))
         }
 
-        @Test("that is closed takes no more calls, and only who has initialized it ends it")
+        @Test("a token module that is closed takes no more calls, and only who has initialized it ends it")
         func ended() throws {
             let key = try keys.make(.p256, name: "device")
             faulty.module.finalize()
@@ -155,7 +155,7 @@ extension SoftwareTokenTests {
             #expect(throws: VaultError.token(.moduleEnded(path: faulty.path))) { try token.token().describe() }
         }
 
-        @Test("of one token hides no other, and names what is wrong with this one")
+        @Test("a token module of one token hides no other, and names what is wrong with this one")
         func broken() throws {
             let slot = Int(try token.token().describe().slot)
             let other = try SoftwareToken(module: faulty.module)
@@ -166,7 +166,7 @@ extension SoftwareTokenTests {
             #expect(throws: error) { try token.token().describe() }
         }
 
-        @Test("is ended once by who has initialized it, and not at all before it was used")
+        @Test("a token module is ended once by who has initialized it, and not at all before it was used")
         func finalized() throws {
             let faulty = try FaultyModule("-DUSED_FIRST")
             #expect(try token.token(faulty.module).describe().label == token.label)
@@ -178,13 +178,13 @@ extension SoftwareTokenTests {
             #expect(try unused.count(.finalized) == 0)
         }
 
-        @Test("or has no locks is used all the same")
+        @Test("a token module that has no locks is used all the same")
         func withoutLocks() throws {
             let faulty = try FaultyModule("-DWITHOUT_LOCKS")
             #expect(try token.token(faulty.module).describe().label == token.label)
         }
 
-        @Test("or lacks a function, or is of another version, is refused")
+        @Test("a token module that lacks a function, or is of another version, is refused")
         func incomplete() throws {
             for option in ["WITHOUT_SIGN", "OF_VERSION_1"] {
                 let faulty = try FaultyModule("-D\(option)")

@@ -15,7 +15,8 @@ extension SoftwareTokenTests {
             key.publicKey.verifies(try keys.signer(of: key).sign(digest), of: digest)
         }
 
-        @Test("of RSA sign by PKCS#1 and PSS with each hash, and a salt of 32 bytes whatever the hash is")
+        @Test(
+            "keys on a token of RSA sign by PKCS#1 and PSS with each hash, and a salt of 32 bytes whatever the hash is")
         func rsa() throws {
             let keys = try SoftwareToken().keys()
             let key = try keys.make(Self.device, name: "device")
@@ -28,7 +29,7 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("of P-256 sign with each hash")
+        @Test("keys on a token of P-256 sign with each hash")
         func p256() throws {
             let keys = try SoftwareToken().keys()
             let key = try keys.make(.p256, name: "device")
@@ -38,7 +39,9 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("are used as any private key, also by a program that starts later", arguments: [device, .p256])
+        @Test(
+            "keys on a token are used as any private key, also by a program that starts later",
+            arguments: [device, .p256])
         func asPrivateKey(algorithm: PrivateKey.Algorithm) throws {
             let token = try SoftwareToken()
             let made = try token.keys().make(algorithm, name: "device")
@@ -53,7 +56,7 @@ extension SoftwareTokenTests {
             #expect(try made.publicKey.verifies(der, of: message))
         }
 
-        @Test("make a signature in DER also where r or s is short")
+        @Test("keys on a token make a signature in DER also where r or s is short")
         func shortNumbers() throws {
             let keys = try SoftwareToken().keys()
             let key = try keys.make(.p256, name: "device")
@@ -69,7 +72,7 @@ extension SoftwareTokenTests {
             Issue.record("no number was short")
         }
 
-        @Test("never leave it, as programs of others say", arguments: [device, .p256])
+        @Test("keys on a token never leave it, as programs of others say", arguments: [device, .p256])
         func neverExtractable(algorithm: PrivateKey.Algorithm) throws {
             let token = try SoftwareToken()
             _ = try token.keys().make(algorithm, name: "device")
@@ -100,7 +103,7 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("are removed with nothing else, and once more without an error")
+        @Test("keys on a token are removed with nothing else, and once more without an error")
         func destroyed() throws {
             let token = try SoftwareToken()
             let keys = token.keys()
@@ -119,7 +122,7 @@ extension SoftwareTokenTests {
             #expect(try verifies(second, keys, digest))
         }
 
-        @Test("that no record refers to are found by this vault's label alone")
+        @Test("keys on a token that no record refers to are found by this vault's label alone")
         func orphans() throws {
             let token = try SoftwareToken()
             try token.make("mine", "EC:prime256v1")
@@ -134,7 +137,7 @@ extension SoftwareTokenTests {
             #expect(try token.tool("--list-objects", "--type", "privkey").contains("mine"))
         }
 
-        @Test("that are there already are taken by URI, and stay when their record goes")
+        @Test("keys on a token that are there already are taken by URI, and stay when their record goes")
         func adopted() throws {
             let token = try SoftwareToken()
             try token.make("mine", "RSA:2048")
@@ -153,7 +156,7 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("that are there already and could leave, or are of another kind, are refused")
+        @Test("keys on a token that are there already and could leave, or are of another kind, are refused")
         func unsuitable() throws {
             let token = try SoftwareToken()
             try token.make("open", "RSA:2048", "--extractable")
@@ -172,7 +175,7 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("are looked for on one token: two that fit are refused, none is for now")
+        @Test("keys on a token are looked for on one token: two that fit are refused, none is for now")
         func ambiguous() throws {
             let one = try SoftwareToken()
             func token(_ label: String) -> Token {
@@ -191,7 +194,7 @@ extension SoftwareTokenTests {
             #expect(one.offered.asked.count == 0)
         }
 
-        @Test("sign for eight threads at once")
+        @Test("keys on a token sign for eight threads at once")
         func threads() async throws {
             let keys = try SoftwareToken().keys()
             let key = try keys.make(.p256, name: "device")
@@ -210,7 +213,7 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("are not looked for with a handle that was cut or has more bytes")
+        @Test("keys on a token are not looked for with a handle that was cut or has more bytes")
         func handles() throws {
             let keys = VaultsKeys(keys: TokenKeys(try SoftwareToken().token()), vaultID: SoftwareToken.vaultID)
             let publicKey = try PrivateKey(generating: .p256).publicKey
@@ -225,7 +228,7 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("have a point that is read with and without its OCTET STRING")
+        @Test("keys on a token have a point that is read with and without its OCTET STRING")
         func points() {
             let point = [0x04] + [UInt8](repeating: 7, count: 64)
             #expect(TokenSession.point(in: point) == point)

@@ -25,7 +25,7 @@ extension SoftwareTokenTests {
             TokenSlot(token.token(module), key: token.named(label))
         }
 
-        @Test("is made without a PIN, and opens the vault with it", arguments: kinds)
+        @Test("a slot on a token is made without a PIN, and opens the vault with it", arguments: kinds)
         func opens(kind: [String]) async throws {
             try makeKey(kind)
             try await desk.fill((record, "a"))
@@ -50,7 +50,8 @@ extension SoftwareTokenTests {
         }
 
         @Test(
-            "has a new key each time, and parameters that find the token key by id on the one token", arguments: kinds)
+            "a slot on a token has a new key each time, and parameters that find the token key by id on the one token",
+            arguments: kinds)
         func parameters(kind: [String]) async throws {
             try makeKey(kind)
             let (first, second) = (try await slot().makeWrappingKey(), try await slot().makeWrappingKey())
@@ -63,7 +64,7 @@ extension SoftwareTokenTests {
             #expect(try await slot().wrappingKey(from: second.parameters) == second.key)
         }
 
-        @Test("does not open by another key, or without its key", arguments: kinds)
+        @Test("a slot on a token does not open by another key, or without its key", arguments: kinds)
         func otherKey(kind: [String]) async throws {
             try makeKey(kind)
             await (try desk.open(with: slot(), creating: true)).close()
@@ -75,7 +76,7 @@ extension SoftwareTokenTests {
             await #expect(throws: VaultError.self) { try await desk.open(with: slot()) }
         }
 
-        @Test("sends the PIN to the token of the settings only, whatever the file says")
+        @Test("a slot on a token sends the PIN to the token of the settings only, whatever the file says")
         func otherToken() async throws {
             try makeKey(Self.kinds[0])
             let made = try await slot().makeWrappingKey()
@@ -87,7 +88,7 @@ extension SoftwareTokenTests {
             }
         }
 
-        @Test("is refused when its parameters were cut, lengthened or changed", arguments: kinds)
+        @Test("a slot on a token is refused when its parameters were cut, lengthened or changed", arguments: kinds)
         func hostile(kind: [String]) async throws {
             try makeKey(kind)
             let made = try await slot().makeWrappingKey()
@@ -120,7 +121,7 @@ extension SoftwareTokenTests {
             #expect(token.offered.asked.count == asked)
         }
 
-        @Test("is not made with a key that is not there, there twice or of another kind")
+        @Test("a slot on a token is not made with a key that is not there, there twice or of another kind")
         func noKey() async throws {
             let named = token.named("vault").description
             await #expect(throws: VaultError.token(.noKey(name: named))) { try await slot().makeWrappingKey() }
@@ -134,7 +135,7 @@ extension SoftwareTokenTests {
             #expect(error?.explanation.code == "vault.token-key-unsuitable")
         }
 
-        @Test("whose token gives a secret of another size is refused", arguments: kinds)
+        @Test("a slot on a token whose token gives a secret of another size is refused", arguments: kinds)
         func shortSecret(kind: [String]) async throws {
             try makeKey(kind)
             let made = try await slot().makeWrappingKey()
@@ -148,7 +149,7 @@ extension SoftwareTokenTests {
             #expect(error?.explanation.message.contains("31 bytes") == true)
         }
 
-        @Test("leaves the vault open when the token is taken out")
+        @Test("a slot on a token leaves the vault open when the token is taken out")
         func pulled() async throws {
             try makeKey(Self.kinds[0])
             let faulty = try FaultyModule()

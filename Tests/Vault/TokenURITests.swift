@@ -9,7 +9,7 @@ struct TokenURITests {
         #expect(throws: VaultError.self, "\(text)") { try TokenURI(text) }
     }
 
-    @Test("is read with all of its attributes, and written so that it is read as the same")
+    @Test("a PKCS#11 URI is read with all of its attributes, and written so that it is read as the same")
     func whole() throws {
         let text =
             "pkcs11:token=The%20Software%20PKCS%2311%20token;manufacturer=Snake%20Oil,%20Inc.;serial=49113cdd22de3f9d;"
@@ -33,7 +33,7 @@ struct TokenURITests {
     }
 
     @Test(
-        "with a PIN is refused by an error of its own that does not show it",
+        "a PKCS#11 URI with a PIN is refused by an error of its own that does not show it",
         arguments: [
             "pkcs11:token=a?pin-value=1234", "pkcs11:token=a;pin-value=1234", "pkcs11:?pin-source=file:/etc/pin",
             "pkcs11:?module-foo=a&pin-value=1234",
@@ -44,7 +44,7 @@ struct TokenURITests {
     }
 
     @Test(
-        "with a module, or what is not understood, is refused",
+        "a PKCS#11 URI with a module, or what is not understood, is refused",
         arguments: [
             "pkcs11:?module-path=/usr/lib/evil.so", "pkcs11:module-name=evil", "pkcs11:token=a?", "pkcs11:x-vendor=1",
             "pkcs11:Token=a", "pkcs11:token", "pkcs11:token=a;", "pkcs11:;token=a", "pkcs11:token=a;token=b",
@@ -65,7 +65,7 @@ struct TokenURITests {
         #expect(!reason.isEmpty)
     }
 
-    @Test("may be as long as the limit, and no longer")
+    @Test("a PKCS#11 URI may be as long as the limit, and no longer")
     func limit() throws {
         let start = "pkcs11:id=" + String(repeating: "%01", count: 255) + ";object="
         let text = start + String(repeating: "a", count: TokenURI.limit - start.utf8.count)

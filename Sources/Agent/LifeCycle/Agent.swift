@@ -93,8 +93,8 @@ package final class Agent: Sendable {
         for feature in host.features { await feature.resume() }
     }
 
-    /// A damaged vault is renamed and a new one created, unless it may have a key in hardware: a board that only reports
-    /// its trouble is worth more than one that does not start.
+    /// A damaged vault is renamed and a new one created, unless it may have a key in hardware: a board that only
+    /// reports its trouble is worth more than one that does not start.
     private func openVault() async throws {
         // One of another board is open, and is only compared again: to derive its key each second would be work.
         if case .otherBoard = host.vaultFault {} else { try await unsealVault() }

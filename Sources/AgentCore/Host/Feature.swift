@@ -5,9 +5,9 @@ import Settings
 /// A capability of the agent with everything that belongs to it: routes, health checks, services, settings, members of
 /// the status, events and kinds of accounts.
 ///
-/// A feature contains its own state, and is made with all that it may know of the agent. The agent has a list of features
-/// (``Features``), from which it builds the local API, the doctor, the status report, the services and the routes that
-/// are closed in standby. A feature implements only the members below that it needs.
+/// A feature contains its own state, and is made with all that it may know of the agent. The agent has a list of
+/// features (``Features``), from which it builds the local API, the doctor, the status report, the services and the
+/// routes that are closed in standby. A feature implements only the members below that it needs.
 package protocol Feature: Sendable {
     /// Whether the feature needs the vault. While the vault cannot be opened, its routes answer with the reason, and
     /// its checks, services and status are not used.
@@ -25,7 +25,8 @@ package protocol Feature: Sendable {
     /// Finds what its settings name and this machine lacks.
     static func compare(with machine: inout MachineComparison)
 
-    /// Whether its routes begin sessions with all rights of their user, which other doors than the local socket must not.
+    /// Whether its routes begin sessions with all rights of their user, which other doors than the local socket must
+    /// not.
     static var opensSessions: Bool { get }
 
     /// Its health checks, in the order in which a person would fix failures.

@@ -55,11 +55,7 @@ package struct AgentFeature: Feature {
 
     package func addRoutes(to router: inout Router) { addStatusRoutes(to: &router) }
 
-    package static var checks: [any HealthCheck] {
-        [
-            ClockCheck(), VaultCheck(), StorageCheck(), TPMCheck(), TokenCheck(),
-        ]
-    }
+    package static var checks: [any HealthCheck] { [ClockCheck(), VaultCheck(), StorageCheck()] }
 
     package func examine(into state: inout AgentState) async throws {
         state.clockFile = host.time.path

@@ -24,7 +24,8 @@ extension VaultSettings {
         return (keys, fault)
     }
 
-    /// - Throws: `VaultError.credentialMissing`, `VaultError.keeperMissing`, or ``AgentError/passphraseUnreadable(path:reason:)``.
+    /// - Throws: `VaultError.credentialMissing`, `VaultError.keeperMissing`, or
+    ///   ``AgentError/passphraseUnreadable(path:reason:)``.
     package func key(
         of slot: Slot, hardware: KeyHardware, stateDirectory: String, environment: [String: String]
     ) throws -> any SlotKey {

@@ -3,8 +3,8 @@ import FoundationEssentials
 import Groundwork
 import Vault
 
-/// The TPM and the PKCS#11 token that the settings name. Neither is touched, and no library of theirs is loaded, before it
-/// is needed.
+/// The TPM and the PKCS#11 token that the settings name. Neither is touched, and no library of theirs is loaded, before
+/// it is needed.
 package final class KeyHardware: Sendable {
     private let settings: VaultSettings
     private let module: TokenModule?

@@ -5,8 +5,8 @@ import LocalAPI
 import Storage
 import Vault
 
-/// Copies of the vault's records: an export is written to a file beside the vault, and goes to the program in pieces; one
-/// to be restored comes in pieces.
+/// Copies of the vault's records: an export is written to a file beside the vault, and goes to the program in pieces;
+/// one to be restored comes in pieces.
 extension VaultFeature {
     /// Of the one file that an export needs.
     var exportPath: String { host.settings.stateDirectory + "/vault-export.part" }

@@ -36,6 +36,8 @@ package struct VaultFeature: Feature {
         }
     }
 
+    package static var checks: [any HealthCheck] { [TPMCheck(), TokenCheck()] }
+
     package func examine(into state: inout AgentState) async throws {
         let isSlot = try await host.vault.slots().contains { $0.kind == .tpm }
         let isWanted = host.settings.vault.slots.contains(.tpm) || host.settings.identity.choice.keeper == .tpm

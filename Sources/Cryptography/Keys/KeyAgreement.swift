@@ -36,8 +36,8 @@ public enum KeyAgreement {
     /// does not rest on the property that SHA-1 has lost.
     ///
     /// - Parameter secret: at most 42 bytes less than the modulus has.
-    /// - Throws: ``CryptographyError``; ``CryptographyError/unsuitableKey(reason:)`` for a key that is not RSA of 2048 to
-    ///   8192 bits.
+    /// - Throws: ``CryptographyError``; ``CryptographyError/unsuitableKey(reason:)`` for a key that is not RSA of 2048
+    ///   to 8192 bits.
     public static func encryptOAEP(
         _ secret: SecretBytes, for recipient: PublicKey
     ) throws(CryptographyError) -> [UInt8] {

@@ -34,8 +34,8 @@ extension PublicKey {
         }
     }
 
-    /// Verifies what a ``ForeignKey`` made, with exactly the salt that was asked for. Leaves OpenSSL's queue of errors as it
-    /// was.
+    /// Verifies what a ``ForeignKey`` made, with exactly the salt that was asked for. Leaves OpenSSL's queue of errors
+    /// as it was.
     public func verifies(_ signature: [UInt8], of digest: UnsignedDigest) -> Bool {
         ERR_set_mark()
         defer { ERR_pop_to_mark() }

@@ -14,8 +14,8 @@ public protocol KeyKeeper: Sendable {
     /// What signs with a key. The place is not asked before the first signature, so that a store opens without it.
     func signer(of key: KeptKey) throws(VaultError) -> any ForeignKey
 
-    /// Removes what ``make(_:name:of:)`` left in the place, if it is this vault's; what is not there is no error. Called
-    /// on ``NamedThread/keys``, after the commit that removed the key's record.
+    /// Removes what ``make(_:name:of:)`` left in the place, if it is this vault's; what is not there is no error.
+    /// Called on ``NamedThread/keys``, after the commit that removed the key's record.
     func destroy(_ key: KeptKey, of vaultID: [UInt8]) throws(VaultError)
 
     /// Finds what a crash between making a key and its record has left in the place. Called on ``NamedThread/keys``,

@@ -1,8 +1,8 @@
 @_spi(KeyBytes) import Cryptography
 import Groundwork
 
-/// Generates keys, and has them made in hardware, on ``NamedThread/keys``: a large RSA key takes seconds on a small board, and a minute in a chip,
-/// too long for the cooperative pool, and for messages that wait to be stored.
+/// Generates keys, and has them made in hardware, on ``NamedThread/keys``: a large RSA key takes seconds on a small
+/// board, and a minute in a chip, too long for the cooperative pool, and for messages that wait to be stored.
 actor KeyMaker {
     static let shared = KeyMaker()
     nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.keys.asUnownedSerialExecutor() }

@@ -1,7 +1,7 @@
 import Cryptography
 
-/// What RSASSA-PSS applies the private key's exponent to (EMSA-PSS-ENCODE, RFC 8017 section 9.1.1), for places that only
-/// do the exponent, or choose a salt of another length.
+/// What RSASSA-PSS applies the private key's exponent to (EMSA-PSS-ENCODE, RFC 8017 section 9.1.1), for places that
+/// only do the exponent, or choose a salt of another length.
 enum PSSBlock {
     /// A block with a random salt, as long as the modulus. The mask generation function has the same hash.
     ///

@@ -45,8 +45,8 @@ public struct VaultKeys: KeyStore {
     /// Stores a key that was made elsewhere, under a chosen name.
     ///
     /// - Parameter pem: text with an unencrypted PKCS#8 key (RFC 7468 section 10).
-    /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``, and ``VaultError/cryptography(_:)`` if the text holds no
-    ///   such key, or one that is too weak or of another kind.
+    /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``, and ``VaultError/cryptography(_:)`` if the text holds
+    ///   no such key, or one that is too weak or of another kind.
     public func adopt(pem: SecretBytes, as reference: KeyReference) async throws(VaultError) -> PrivateKey {
         let key = try explained { try PrivateKey(pem: pem) }
         try await vault.keepNew(key, as: reference, in: scope)
@@ -55,8 +55,8 @@ public struct VaultKeys: KeyStore {
 
     /// Stores the key of a PKCS#12 file (RFC 7292), under a chosen name.
     ///
-    /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``, and ``VaultError/cryptography(_:)`` if the file does not
-    ///   hold exactly one key, or one that is too weak or of another kind, or has another password.
+    /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``, and ``VaultError/cryptography(_:)`` if the file does
+    ///   not hold exactly one key, or one that is too weak or of another kind, or has another password.
     public func adopt(
         pkcs12 file: SecretBytes, password: SecretBytes, as reference: KeyReference
     ) async throws(VaultError) -> PrivateKey {

@@ -35,7 +35,8 @@ extension Compartment {
     ///
     /// - Parameter old: the passcode so far, an attempt as for ``unlock(by:)``; `nil` if it is open.
     /// - Throws: ``VaultError``; what ``unlock(by:)`` does but ``PasscodeError/expired``, ``PasscodeError/noPasscode``,
-    ///   ``PasscodeError/locked``, ``PasscodeError/same``, ``PasscodeError/refused(_:)``. The old passcode is valid then.
+    ///   ``PasscodeError/locked``, ``PasscodeError/same``, ``PasscodeError/refused(_:)``. The old passcode is valid
+    ///   then.
     public func change(from old: SecretBytes?, to entered: SecretBytes) async throws(VaultError) {
         try await alone { () async throws(VaultError) in
             try await wipeRest()

@@ -47,8 +47,8 @@ public final class Compartment: Sendable {
     ///
     /// - Throws: ``VaultError``; ``PasscodeError/wrong(triesLeft:)``, ``PasscodeError/wiped``,
     ///   ``PasscodeError/tooSoon(seconds:)``, ``PasscodeError/expired`` for the right passcode when it has to be
-    ///   changed, ``VaultError/levelLocked(path:level:)`` if the levels were locked meanwhile. What cannot be a passcode
-    ///   is not counted.
+    ///   changed, ``VaultError/levelLocked(path:level:)`` if the levels were locked meanwhile. What cannot be a
+    ///   passcode is not counted.
     public func unlock(by entered: SecretBytes) async throws(VaultError) {
         try await alone { () async throws(VaultError) in
             let locks = await vault.levelLocks

@@ -116,8 +116,8 @@ extension Vault {
 
     func openLevels() throws(VaultError) -> [ProtectionLevel: LevelKey] { try access().seal.levelKeys }
 
-    /// The level keys that the root key alone opens. None if there is a passcode, whatever the file has of its keys, and
-    /// none if the state or the keys are damaged: what is behind them stays locked then, and the rest can be used.
+    /// The level keys that the root key alone opens. None if there is a passcode, whatever the file has of its keys,
+    /// and none if the state or the keys are damaged: what is behind them stays locked then, and the rest can be used.
     func defaultLevelKeys(_ root: ManifestRoot, _ unsealed: Unsealed) throws -> [ProtectionLevel: LevelKey] {
         do {
             guard try compartment(in: root, unsealed).lock == .defaultPasscode else { return [:] }

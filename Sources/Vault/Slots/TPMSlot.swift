@@ -1,7 +1,7 @@
 import Cryptography
 
-/// A key that is sealed in a TPM 2.0: only the chip that sealed it gives it back, and if it is bound to registers (PCRs),
-/// only while they have the same values.
+/// A key that is sealed in a TPM 2.0: only the chip that sealed it gives it back, and if it is bound to registers
+/// (PCRs), only while they have the same values.
 ///
 /// A slot with registers is lost with an update of the firmware; a vault with one needs another slot.
 public struct TPMSlot: SlotKey {

@@ -6,7 +6,8 @@ struct LevelKey {
     let key: SecretBytes
 }
 
-/// Data keys behind the passcode: wrapped by the passcode's key, and the result by the root key, so that both are needed.
+/// Data keys behind the passcode: wrapped by the passcode's key, and the result by the root key, so that both are
+/// needed.
 extension Seal {
     func wrap(
         _ dataKey: SecretBytes, id: Int64, _ level: ProtectionLevel, passcodeKey: SecretBytes

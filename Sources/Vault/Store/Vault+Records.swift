@@ -76,8 +76,8 @@ extension Vault {
         return try unsealed.seal.open(sealed, as: name, entry, key: key)
     }
 
-    /// The sorted record names of a scope, read from the list of records without unsealing one. The state of the passcode
-    /// is not among them.
+    /// The sorted record names of a scope, read from the list of records without unsealing one. The state of the
+    /// passcode is not among them.
     public func names(scope: String) throws(VaultError) -> [RecordName] {
         let unsealed = try access()
         return try explained {

@@ -5,8 +5,9 @@ extension Vault {
     /// Moves a damaged vault, which must not be open, to `NAME.damaged-DATE`, so that a new one can be created.
     ///
     /// Only if the vault is damaged, and each of its slots is of a kind that can be made again
-    /// (``Slot/Kind/isReplaceable``), and there is no passcode: a new vault beside an intact copy must not be a way around
-    /// a key in hardware, or to more tries of a passcode. If the damage hides the slots, the kinds of the keys decide.
+    /// (``Slot/Kind/isReplaceable``), and there is no passcode: a new vault beside an intact copy must not be a way
+    /// around a key in hardware, or to more tries of a passcode. If the damage hides the slots, the kinds of the keys
+    /// decide.
     ///
     /// - Parameters:
     ///   - fault: why the vault did not open.

@@ -5,9 +5,9 @@ import Storage
 /// The sealed store of the board: private keys, certificates, tokens and configurations.
 ///
 /// Data keys seal the records, and a random root key wraps the data keys. The file contains the root key once for each
-/// slot, wrapped with that slot's key: a systemd credential, a passphrase, a development key file. The data keys of some
-/// levels (``ProtectionLevel``) need a passcode, too, see ``Compartment``. A commit of several changes is atomic, and on
-/// disk when it returns.
+/// slot, wrapped with that slot's key: a systemd credential, a passphrase, a development key file. The data keys of
+/// some levels (``ProtectionLevel``) need a passcode, too, see ``Compartment``. A commit of several changes is atomic,
+/// and on disk when it returns.
 ///
 ///     let vault = try await Vault.open(
 ///         at: "/var/lib/latchkey/vault.db", with: [SystemdCredential(name: "vault-key")], creating: true)

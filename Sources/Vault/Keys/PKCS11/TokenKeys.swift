@@ -13,7 +13,8 @@ public struct TokenKeys: KeyKeeper {
     private let token: Token
     private let existing: TokenURI?
 
-    /// - Parameter existing: a key that is on the token already, with `object` or `id`: it is taken instead of a new one.
+    /// - Parameter existing: a key that is on the token already, with `object` or `id`: it is taken instead of a new
+    ///   one.
     public init(_ token: Token, existing: TokenURI? = nil) {
         self.token = token
         self.existing = existing

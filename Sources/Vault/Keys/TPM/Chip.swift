@@ -22,8 +22,8 @@ public struct Chip: Sendable {
 
     /// - Parameters:
     ///   - place: the text of its connection (TCTI), such as `device:/dev/tpmrm0` or `swtpm:host=127.0.0.1,port=2321`.
-    ///   - owner: the authorization value of its owner, if one is set. It is proven by a code (HMAC) and never sent, but
-    ///     a listener on the chip's bus can guess a weak one.
+    ///   - owner: the authorization value of its owner, if one is set. It is proven by a code (HMAC) and never sent,
+    ///     but a listener on the chip's bus can guess a weak one.
     public init(at place: String = usualPlace, owner: SecretBytes? = nil) {
         self.init(at: place, owner: owner, patience: .seconds(5))
     }

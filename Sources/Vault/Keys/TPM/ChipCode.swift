@@ -17,8 +17,8 @@ struct ChipCode: Equatable {
         }
     }
 
-    /// A chip's code without the number of the parameter, handle or session that it is about (TPM 2.0 part 2, 6.6.2):
-    /// format one has bit 7 set, the number in bits 8 to 11, and bit 6 for a parameter.
+    /// A chip's code without the number of the parameter, handle or session that it is about (TPM 2.0 part 2 section
+    /// 6.6.2): format one has bit 7 set, the number in bits 8 to 11, and bit 6 for a parameter.
     var base: UInt32 {
         let code = raw & 0xFFFF
         return code & 0x80 != 0 ? code & 0xBF : code
@@ -53,8 +53,8 @@ struct ChipCode: Equatable {
     /// TPM_RC_HANDLE.
     var isHandleUnknown: Bool { layer == .chip && base == 0x8B }
 
-    /// Of the chip: a register was extended meanwhile, no room for another object or session, yielded, self-test, writes
-    /// too fast, try again, memory that does not answer.
+    /// Of the chip: a register was extended meanwhile, no room for another object or session, yielded, self-test,
+    /// writes too fast, try again, memory that does not answer.
     private static let busy: Set<UInt32> = [
         0x128, 0x901, 0x902, 0x903, 0x904, 0x905, 0x906, 0x908, 0x90A, 0x920, 0x922, 0x923,
     ]

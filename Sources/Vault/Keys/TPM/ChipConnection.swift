@@ -43,8 +43,8 @@ final class ChipConnection {
         library.connection.calls.close(&channel)
     }
 
-    /// Removes an object or session, also from a chip that is busy. One that cannot be removed is gone with its connection,
-    /// or stays until the chip is restarted.
+    /// Removes an object or session, also from a chip that is busy. One that cannot be removed is gone with its
+    /// connection, or stays until the chip is restarted.
     private func remove(_ handle: Handle) {
         for _ in 0..<10 {
             let code = ChipCode(raw: esys.flush(context, handle))
@@ -121,8 +121,8 @@ final class ChipConnection {
         if let expected, expected != primaryName { throw .otherChip }
     }
 
-    /// A session whose key only the chip with the primary key can know, and which encrypts the first parameter of commands
-    /// and answers with AES-128 in CFB mode.
+    /// A session whose key only the chip with the primary key can know, and which encrypts the first parameter of
+    /// commands and answers with AES-128 in CFB mode.
     func startSaltedSession(_ type: UInt8 = UInt8(TPM2_SE_HMAC)) throws(ChipError) -> Handle {
         try startSession(type, salted: primary)
     }
@@ -156,7 +156,7 @@ final class ChipConnection {
 
     /// An authorization value in the stack's own form, which the caller wipes.
     func sized(_ value: SecretBytes) throws(ChipError) -> TPM2B_AUTH {
-        // Chips drop zeros at the end (TPM 2.0 part 1, 17.6.4.3).
+        // Chips drop zeros at the end (TPM 2.0 part 1 section 17.6.4.3).
         let sized = value.withUnsafeBytes { bytes in
             TPM2B_AUTH(bytes.prefix((bytes.lastIndex { $0 != 0 } ?? -1) + 1))
         }

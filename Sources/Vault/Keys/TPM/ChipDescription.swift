@@ -40,7 +40,7 @@ extension Chip {
 }
 
 extension ChipConnection {
-    /// A property of TPM 2.0 part 2, 6.13.
+    /// A property of TPM 2.0 part 2 section 6.13.
     fileprivate func property(_ number: Int) throws(ChipError) -> UInt32 {
         let (property, operation) = (UInt32(number), "say what it is")
         var more: UInt8 = 0

@@ -33,7 +33,7 @@ public enum ChipError: Explained, Equatable {
     case handleDamaged
     /// The answer to `operation` has a wrong size or form.
     case answerMalformed(operation: String)
-    /// `code` is that of TPM 2.0 part 2, 6.6, or of the software stack.
+    /// `code` is that of TPM 2.0 part 2 section 6.6, or of the software stack.
     case refused(operation: String, code: UInt32)
 
     /// Whether the same operation may succeed later without a change to this board.

@@ -17,8 +17,8 @@ struct ChipIndex: Equatable, Sendable {
         ChipConnection, _ index: ChipConnection.Handle, _ session: ChipConnection.Handle
     ) throws(ChipError) -> Result
 
-    /// What is stored under an index (TPM 2.0 part 2, 13.4). Read and written with its authorization value, which does
-    /// not count towards a lockout.
+    /// What is stored under an index (TPM 2.0 part 2 section 13.4). Read and written with its authorization value,
+    /// which does not count towards a lockout.
     enum Content {
         case counter
         case secret

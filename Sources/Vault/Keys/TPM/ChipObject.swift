@@ -10,7 +10,7 @@ struct ChipObject: Equatable {
     /// More than any TPM makes of a key or a secret of ours.
     static let areaLimit = 1600
 
-    /// The Name of a primary key (TPM 2.0 part 1, 16): SHA-256, by its number.
+    /// The Name of a primary key (TPM 2.0 part 1 section 16): SHA-256, by its number.
     static func isName(_ bytes: [UInt8]) -> Bool {
         bytes.count == 2 + ChipTemplate.digestBytes && bytes.starts(with: [0x00, 0x0B])
     }
@@ -30,7 +30,8 @@ enum ChipPublicKey: Equatable {
             self = .p256(x: x.padded(to: 32), y: y.padded(to: 32))
             return
         }
-        // The bits are after the type, the name's hash, the attributes, the policy, the symmetric cipher and the scheme.
+        // The bits are after the type, the name's hash, the attributes, the policy, the symmetric cipher and the
+        // scheme.
         guard area.count > 16 else { return nil }
         let bits = UInt16(area[14]) << 8 | UInt16(area[15])
         let rsa = ChipTemplate.rsa(bits: bits).head
@@ -58,8 +59,8 @@ enum ChipPublicKey: Equatable {
     ]
 }
 
-/// Reads the encoding of TPM 2.0: big-endian numbers, bytes after their count as 2 bytes. Every function returns `nil` if
-/// the bytes end too early.
+/// Reads the encoding of TPM 2.0: big-endian numbers, bytes after their count as 2 bytes. Every function returns `nil`
+/// if the bytes end too early.
 struct WireReader {
     private var rest: ArraySlice<UInt8>
 

@@ -1,7 +1,7 @@
 import Cryptography
 
-/// 32 random bytes that are in a TPM alone. When they are removed, no copy of the disk brings back what was encrypted with
-/// them.
+/// 32 random bytes that are in a TPM alone. When they are removed, no copy of the disk brings back what was encrypted
+/// with them.
 struct ChipSecret: Equatable, Sendable {
     let index: ChipIndex
 
@@ -20,7 +20,8 @@ struct ChipSecret: Equatable, Sendable {
         return (ChipSecret(index: index), secret)
     }
 
-    /// - Throws: ``VaultError/chip(_:)``; ``ChipError/indexMissing(number:)`` once it is removed, ``ChipError/otherChip``
+    /// - Throws: ``VaultError/chip(_:)``; ``ChipError/indexMissing(number:)`` once it is removed,
+    ///   ``ChipError/otherChip``
     func read(from chip: Chip, _ authorization: SecretBytes) throws(VaultError) -> SecretBytes {
         try index.run(on: chip, authorization) { connection, index, session throws(ChipError) in
             try connection.read(.secret, of: index, in: session)

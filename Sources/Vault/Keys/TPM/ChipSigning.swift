@@ -54,7 +54,8 @@ enum ChipScheme: Equatable {
     case pkcs1(Digest)
     /// With a salt as long as the digest, or the longest: the chip decides.
     case pss(Digest)
-    /// Of a digest cut to 32 bytes, as P-256 uses it (FIPS 186-4 section 6.4): all chips know SHA-256, few the longer ones.
+    /// Of a digest cut to 32 bytes, as P-256 uses it (FIPS 186-4 section 6.4): all chips know SHA-256, few the longer
+    /// ones.
     case ecdsa
 
     private var numbers: (scheme: UInt16, hash: UInt16) {
@@ -103,7 +104,7 @@ enum ECDSASignature {
 }
 
 extension Digest {
-    /// Its number in TPM 2.0 part 2, 6.3.
+    /// Its number in TPM 2.0 part 2 section 6.3.
     fileprivate var chipNumber: UInt16 {
         switch self {
         case .sha256: UInt16(TPM2_ALG_SHA256)

@@ -1,5 +1,5 @@
-/// The objects that this program has a TPM make, as `TPMT_PUBLIC` (TPM 2.0 part 2, 12.2.4) with an empty unique field,
-/// byte by byte: a primary key comes out of a seed and exactly these bytes, so they never change.
+/// The objects that this program has a TPM make, as `TPMT_PUBLIC` (TPM 2.0 part 2 section 12.2.4) with an empty unique
+/// field, byte by byte: a primary key comes out of a seed and exactly these bytes, so they never change.
 enum ChipTemplate: Equatable {
     /// The storage root key of the TCG (TPM v2.0 Provisioning Guidance 7.5.1 with template L-2 of the EK Credential
     /// Profile): P-256, AES-128 in CFB mode, attributes fixedTPM, fixedParent, sensitiveDataOrigin, userWithAuth, noDA,

@@ -2,7 +2,8 @@ import CTSS2
 import Cryptography
 import Glibc
 
-/// A buffer of the TPM2 Software Stack for bytes: a count, then room for the most (`TPM2B` in TPM 2.0 part 2, 10.4).
+/// A buffer of the TPM2 Software Stack for bytes: a count, then room for the most (`TPM2B` in TPM 2.0 part 2 section
+/// 10.4).
 protocol SizedBuffer {
     init()
     var size: UInt16 { get set }

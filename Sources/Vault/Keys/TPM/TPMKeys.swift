@@ -4,8 +4,8 @@ import Groundwork
 
 /// Private keys in a TPM 2.0: made there, under its storage root key, and used nowhere else.
 ///
-/// The chip keeps nothing of them. The vault seals the key as the chip has encrypted it, and the authorization value that
-/// the chip requires to use it. A key is not subject to the chip's lockout.
+/// The chip keeps nothing of them. The vault seals the key as the chip has encrypted it, and the authorization value
+/// that the chip requires to use it. A key is not subject to the chip's lockout.
 public struct TPMKeys: KeyKeeper {
     private let chip: Chip
     /// The ways of RSA that are tried.
@@ -22,8 +22,8 @@ public struct TPMKeys: KeyKeeper {
     /// Makes a key, and signs with it to see that it works.
     ///
     /// - Parameter algorithm: RSA of more bits than the chip has gets the most it has, at least 2048.
-    /// - Throws: ``VaultError/chip(_:)``; ``ChipError/rsaUnsuitable`` if RSA signatures of the chip are not accepted by TLS
-    ///   1.3.
+    /// - Throws: ``VaultError/chip(_:)``; ``ChipError/rsaUnsuitable`` if RSA signatures of the chip are not accepted by
+    ///   TLS 1.3.
     public func make(
         _ algorithm: PrivateKey.Algorithm, name: String, of vaultID: [UInt8]
     ) throws(VaultError) -> KeptKey {

@@ -48,8 +48,8 @@ struct TPMSigner: ForeignKey {
         }
     }
 
-    /// Whether the chip codes a signature with this hash: all know SHA-256, few the longer ones, so blocks for those are
-    /// made here where that works.
+    /// Whether the chip codes a signature with this hash: all know SHA-256, few the longer ones, so blocks for those
+    /// are made here where that works.
     private func isChipsOwn(_ hash: Digest) -> Bool { hash == .sha256 || !handle.ways.contains(.block) }
 
     private func block(_ bytes: [UInt8]?) throws -> Plan {

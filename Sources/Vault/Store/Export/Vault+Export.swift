@@ -30,9 +30,9 @@ extension Vault {
 
     /// Writes the records, in one state of the vault, to a new file of mode 0600.
     ///
-    /// Records behind the passcode stay out. Keys in hardware stay out: nothing else opens them. Without the identity, every private key stays out and every
-    /// record to which the rule applies; with it, both go along, but not those of a scope with a key in hardware: the
-    /// rest of that identity is useless elsewhere.
+    /// Records behind the passcode stay out. Keys in hardware stay out: nothing else opens them. Without the identity,
+    /// every private key stays out and every record to which the rule applies; with it, both go along, but not those of
+    /// a scope with a key in hardware: the rest of that identity is useless elsewhere.
     ///
     /// - Parameters:
     ///   - path: of the new file; it and its name are on the disk when this returns. If it throws, there is none.
