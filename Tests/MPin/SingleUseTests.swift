@@ -38,6 +38,7 @@ struct SingleUseTests {
 
     private static func errors(_ source: String) async throws -> [String] {
         try await Compiler.errors(
-            in: "\(before)\n\(source)", libraries: ["CLinux", "COpenSSL", "CKeyProvider", "CSQLite", "CCurl"])
+            in: "\(before)\n\(source)",
+            libraries: ["CLinux", "COpenSSL", "CKeyProvider", "CSQLite", "CTSS2", "CPKCS11", "CCurl"])
     }
 }

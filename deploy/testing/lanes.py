@@ -8,7 +8,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 SHELLS = ("#!/bin/sh", "#!/bin/bash", "#!/usr/bin/env bash", "#!/bin/busybox sh")
 
 # Suites that start programs have a process each, so that they do not wait for each other; the others share one.
-OWN = ("AcceptanceTests", "CrashTests", "HostileTests", "GatewayTests", "MessagingTests", "LocalAPITests",
+OWN = ("AcceptanceTests", "CrashTests", "HostileTests", "GatewayTests", "MessagingTests", "VaultTests", "LocalAPITests",
        "HTTPClientTests", "FaultTests", "GatewayLabTests")
 # The suites that boot a virtual board. All but the first are for `deploy/test --boards`, the longest first.
 LOGIN = "HardwareTests.LoginTests"
