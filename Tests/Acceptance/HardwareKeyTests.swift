@@ -94,7 +94,7 @@ struct HardwareKeyTests {
             try await board.start()
             let slots = try await board.ask("vault", "slots")["slots"] as? [[String: Any]]
             #expect(slots?.compactMap { $0["kind"] as? String } == ["tpm"])
-            #expect(try await board.latchkey("vault", "test", "1").status == 0)
+            #expect(try await board.ask("vault", "test", "1")["kind"] as? String == "tpm")
             try await board.stop()
             chip.stop()
             let waiting = try board.launch()

@@ -1,4 +1,5 @@
 import Groundwork
+import LocalAPI
 import Vault
 
 /// What happens to the vault.
@@ -19,6 +20,15 @@ package enum VaultEvent: ReportedEvent {
         "vault.slot-opened": "a slot opened the vault whose kind the settings do not name first",
         "vault.set-aside": "the vault was damaged and is kept under another name; the board must be enrolled again",
     ]
+
+    package static var details: [String: Schema] {
+        [
+            "records": .integer("how many records it was"), "keys": .integer("how many of them are private keys"),
+            "withIdentity": .boolean("whether the export has the board's identity"),
+            "faults": .integer("how much is damaged"), "first": .string("the first of it"),
+            "slot": .integer("number of the slot"), "kind": .string("what opens it"),
+        ]
+    }
 
     package var report: EventReport {
         switch self {
