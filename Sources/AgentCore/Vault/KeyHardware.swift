@@ -36,6 +36,9 @@ package final class KeyHardware: Sendable {
         }
     }
 
+    /// Whether the settings name a token.
+    package var hasToken: Bool { module != nil }
+
     /// Where keys can be that are not in the vault.
     package var keepers: [KeyReference.Keeper: any KeyKeeper] {
         var keepers: [KeyReference.Keeper: any KeyKeeper] = [.tpm: TPMKeys(settings.tpm.chip)]

@@ -52,21 +52,25 @@ package struct VaultFeature: Feature {
     /// Removes what a power cut has left of an export.
     package func prepare() { unlink(exportPath) }
 
-    package func services() -> [any Service] {
-        [
-            // What the last start has cut off.
-            host.restarting("rekeying") {
-                guard try await self.host.vault.isRekeying() else { return }
-                _ = try await self.rekey { try await self.host.vault.continueRekeying() }
-            },
-            host.restarting("hardware keys") {
-                do {
-                    try await self.host.vault.sweepHardware()
-                } catch {
-                    // A token that is not there now is asked at the next start; damage is what doctor reports.
-                }
-            },
-        ]
+    package func services() -> [any Service] { host.hardware.hasToken ? [rekeying, sweeping] : [rekeying] }
+
+    /// What the last start has cut off.
+    private var rekeying: any Service {
+        host.restarting("rekeying") {
+            guard try await self.host.vault.isRekeying() else { return }
+            _ = try await self.rekey { try await self.host.vault.continueRekeying() }
+        }
+    }
+
+    /// Nothing of a key is left in a TPM.
+    private var sweeping: any Service {
+        host.restarting("hardware keys") {
+            do {
+                try await self.host.vault.sweepHardware()
+            } catch {
+                // A token that is not there now is asked at the next start; damage is what doctor reports.
+            }
+        }
     }
 
     /// The keys that the settings name, as far as they are there.
