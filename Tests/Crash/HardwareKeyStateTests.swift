@@ -58,6 +58,7 @@ struct HardwareKeyStateTests {
             try await board.stop()
             board.environment = ["LATCHKEY_KILL_AT": Self.dropping]
             try await board.start()
+            _ = try await board.status { $0.isConnected }
             try await kill(board, at: Self.dropping, by: ["deregister", "--yes"])
             #expect(try await keys(of: board).isEmpty)
             try await board.start()
