@@ -14,8 +14,8 @@
     CALL(C_DecryptInit) CALL(C_Decrypt) CALL(C_DeriveKey)
 #define LATCHKEY_TOKEN_NEEDS(name) if (!(*functions)->name) return "it lacks " #name;
 
-/* Loads a module and gives the table of its functions, of which all that are listed above are there. The module stays
- * loaded: one that is unloaded may leave threads and exit handlers behind. Returns NULL, or what is wrong; that text is
+/* Loads a module and gives the table of its functions, after a check that it has all that are listed above. The module
+ * stays loaded: one that is unloaded may leave threads and exit handlers behind. Returns NULL, or what is wrong; that text is
  * valid until the thread loads something else. */
 static inline const char *latchkey_load_token_module(const char *path, CK_FUNCTION_LIST **functions) {
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);

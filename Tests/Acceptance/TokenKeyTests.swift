@@ -36,8 +36,7 @@ struct TokenKeyTests {
         board.environment = ["SOFTHSM2_CONF": configuration.path]
         try await tool(
             board, "/usr/bin/softhsm2-util", "--init-token", "--free", "--label", "board", "--pin", Self.pin,
-            "--so-pin",
-            "87654321")
+            "--so-pin", "87654321")
         try await withLabAndBoard(board: board, body)
     }
 
@@ -75,7 +74,7 @@ struct TokenKeyTests {
             #expect(doctor.contains("device-key: on a PKCS#11 token, and signs"), "\(doctor)")
             #expect(doctor.contains("token: board of SoftHSM project"), "\(doctor)")
             try await board.ask("deregister", "--yes")
-            try await board.stop()
+            #expect(try await board.stop() == 0)
             #expect(try await privateKeys(board).isEmpty)
         }
     }

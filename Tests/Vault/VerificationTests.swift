@@ -47,7 +47,8 @@ struct VerificationTests {
                 ["record-damaged: record-10007 of scope"]
             ),
             (
-                "UPDATE record SET sealed = (SELECT sealed FROM kept WHERE name = 'record-10190') WHERE name LIKE '%-10007'",
+                "UPDATE record SET sealed = (SELECT sealed FROM kept WHERE name = 'record-10190') "
+                    + "WHERE name LIKE '%-10007'",
                 ["record-displaced: record-10007 of scope"]
             ),
             (
@@ -144,7 +145,8 @@ struct VerificationTests {
         let vault = try await filled(3)
         for id in [Int64.min, .max] {
             try desk.tamper(
-                "INSERT INTO record (rowid, scope, name, kind, version, sealed) VALUES (?1, 'x', ?2, 'token', 1, x'00')",
+                "INSERT INTO record (rowid, scope, name, kind, version, sealed) "
+                    + "VALUES (?1, 'x', ?2, 'token', 1, x'00')",
                 .integer(id), .text("row\(id)"))
         }
         #expect(try await vault.verify().faults.map(\.identifier) == ["record-unlisted", "record-unlisted"])

@@ -41,6 +41,8 @@ package final class Agent: Sendable {
         let state = try StateDirectory(configuration.stateDirectory)
         let time = BestKnownTime(path: "\(state.path)/clock")
         let hardware = KeyHardware(configuration, environment: ProcessInfo.processInfo.environment)
+        // Also where the agent cannot start: an exit status must not be lost to a module that crashes.
+        defer { hardware.end() }
         let agent = Agent(
             configuration: configuration,
             vault: Vault(path: "\(state.path)/vault.db", keepers: hardware.keepers), hardware: hardware,
@@ -128,6 +130,5 @@ package final class Agent: Sendable {
         host.prompts.close()
         host.events.finish()
         await host.vault.close()
-        host.hardware.end()
     }
 }

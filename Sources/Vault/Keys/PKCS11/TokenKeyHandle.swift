@@ -11,7 +11,7 @@ struct TokenKeyHandle: Equatable {
     let label: [UInt8]
     /// Of the token.
     let serial: String
-    /// Whether it was made by ``TokenKeys/make(_:name:)``, which may remove it too.
+    /// Whether it was made by ``TokenKeys/make(_:name:of:)``, which may remove it too.
     let isOurs: Bool
 
     init(id: [UInt8], label: [UInt8], serial: String, isOurs: Bool) {

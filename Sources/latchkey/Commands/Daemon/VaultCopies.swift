@@ -10,8 +10,8 @@ extension VaultCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify", abstract: "Check everything in the store, or a copy of its file.",
             discussion: """
-                Prints a line for each fault. A copy is checked without the agent and without a key: its structure, and \
-                what has a digest, but not what is sealed. Exit status 0 when nothing is wrong; 78 when something is.
+                Prints a line for each fault. A copy is checked without the agent and without a key: its structure, \
+                and what has a digest, but not what is sealed. Exit status 0 when nothing is wrong; 78 when something is.
                 """)
         @Argument(help: "A copy of vault.db; without it, the agent checks its own.") var file: String?
         @OptionGroup var options: ClientOptions
