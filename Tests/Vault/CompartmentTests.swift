@@ -230,9 +230,9 @@ struct CompartmentTests {
     func stored() throws {
         var state = CompartmentState()
         state.policy.retryLimit = 3
-        let key = try PasscodeKey.make(cost: lightCost, needsHardware: true)
+        let key = try PasscodeKey.make(cost: lightCost, place: SecretBytes([1, 2]))
         for lock: CompartmentState.Lock in [
-            .none, .defaultPasscode, .passcode(key, since: bench.date), .wiping(hadHardware: true),
+            .none, .defaultPasscode, .passcode(key, since: bench.date), .wiping(place: nil), .wiping(place: SecretBytes([3])),
         ] {
             state.lock = lock
             state.tries.count(at: bench.date)
@@ -256,7 +256,7 @@ struct CompartmentTests {
         _ = try await vault.changeCompartment { [date = bench.date] state, _, _ in
             let scrypt = Passphrase.Parameters(
                 cost: ScryptCost(n: n, r: 8, p: 1), salt: [UInt8](repeating: 1, count: 16))
-            state.lock = .passcode(PasscodeKey(scrypt: scrypt, needsHardware: false), since: date)
+            state.lock = .passcode(PasscodeKey(scrypt: scrypt, place: nil), since: date)
         }
         #expect(try await code { try await compartment.unlock(by: right) } == 0)
     }

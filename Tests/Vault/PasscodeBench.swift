@@ -28,9 +28,10 @@ final class PasscodeBench: Sendable {
         return (vault, compartment(of: vault, hardware))
     }
 
+    /// Records of the scope `user` are a person's.
     func compartment(of vault: Vault, _ hardware: PasscodeHardware? = nil) -> Compartment {
         Compartment(
-            of: vault, hardware: hardware, cost: lightCost, date: { self.date },
+            of: vault, hardware: hardware, isPersonal: { name, _ in name.scope == "user" }, cost: lightCost, date: { self.date },
             uptime: { .seconds(self.seconds.withLock { $0 }) })
     }
 
@@ -85,20 +86,24 @@ final class MemoryHardware: Sendable {
         guard !isAbsent.withLock({ $0 }) else { throw .chip(.absent(place: "test")) }
     }
 
+    private static let place = SecretBytes(utf8: "place")
+
     var half: PasscodeHardware {
         PasscodeHardware(
             make: { () async throws(VaultError) in
                 try self.check()
                 let made = try explained { try SecretBytes.random(32) }
                 self.secret.withLock { $0 = made }
-                return made
+                return (Self.place, made)
             },
-            read: { () async throws(VaultError) in
+            read: { place async throws(VaultError) in
                 try self.check()
-                guard let secret = self.secret.withLock({ $0 }) else { throw .chip(.indexMissing(number: 1)) }
+                guard place == Self.place, let secret = self.secret.withLock({ $0 }) else {
+                    throw .chip(.indexMissing(number: 1))
+                }
                 return secret
             },
-            remove: { () async throws(VaultError) in
+            remove: { _ async throws(VaultError) in
                 try self.check()
                 self.secret.withLock { $0 = nil }
             })

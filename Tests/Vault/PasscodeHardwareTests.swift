@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Vault
@@ -77,5 +78,37 @@ struct PasscodeHardwareTests {
         #expect(try await vault.verify().faults == [])
         try await again.set(right)
         #expect(try await again.status().state == .set)
+    }
+
+    @Test("with a TPM opens only where the index is, which goes with the passcode")
+    func tpm() async throws {
+        let software = try SoftwareTPM()
+        let half = PasscodeHardware.tpm(software.chip)
+        let (first, compartment) = try await bench.open(half)
+        try await compartment.set(right)
+        try await first.commit([.put(token, .token, SecretBytes(utf8: "a"), level: .unlocked)])
+        try await compartment.change(from: right, to: wrong)
+        await first.close()
+        let other = try SoftwareTPM()
+        let (vault, elsewhere) = try await bench.open(.tpm(other.chip))
+        await #expect(throws: VaultError.chip(.otherChip)) { try await elsewhere.unlock(by: wrong) }
+        let again = bench.compartment(of: vault, half)
+        #expect(try await again.status().failures == 0)
+        try await again.unlock(by: wrong)
+        #expect(try await vault.text(token) == "a")
+        let copy = try bench.desk.bytes()
+        try await again.erase()
+        await vault.close()
+
+        // A copy of the disk from before.
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: bench.desk.path + suffix) }
+        try bench.desk.write(copy, to: bench.desk.path)
+        let (_, former) = try await bench.open(half)
+        await #expect {
+            try await former.unlock(by: wrong)
+        } throws: {
+            guard case VaultError.chip(.indexMissing) = $0 else { return false }
+            return true
+        }
     }
 }

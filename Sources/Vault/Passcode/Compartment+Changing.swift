@@ -16,9 +16,10 @@ extension Compartment {
             let policy = policy ?? before.policy
             let passcode = try checked(entered, policy)
             let locks = await vault.levelLocks
-            let key = try newKey()
+            let made = try await hardware?.make()
+            let key = try newKey(made?.place)
             let derived = try await key.derive(
-                from: passcode, chip: try await hardware?.make(), vaultID: try await vault.vaultID)
+                from: passcode, chip: made?.secret, vaultID: try await vault.vaultID)
             let now = date()
             let keys = try await commit(after: before) { state, file, seal in
                 (state.lock, state.policy) = (.passcode(key, since: now), policy)
@@ -45,13 +46,16 @@ extension Compartment {
             let passcode = try checked(entered, first.policy)
             let locks = await vault.levelLocks
             let (keys, before) = try await keys(from: old, to: passcode)
-            var chip = try await chipSecret(of: former)
+            var (place, chip) = (former.place, try await chipSecret(of: former))
             if old == nil {
                 let same = try await former.derive(from: passcode, chip: chip, vaultID: try await vault.vaultID)
                 guard try await vault.levelKeys(by: same) == nil else { throw .passcode(.same) }
             }
-            if let hardware, !former.needsHardware { chip = try await hardware.make() }
-            let key = try newKey()
+            if let hardware, place == nil {
+                let made = try await hardware.make()
+                (place, chip) = (made.place, made.secret)
+            }
+            let key = try newKey(place)
             let derived = try await key.derive(from: passcode, chip: chip, vaultID: try await vault.vaultID)
             let now = date()
             try await commit(after: before) { state, file, seal in
@@ -82,8 +86,9 @@ extension Compartment {
                 return former
             }
             try await vault.openLevels(keys, since: nil)
-            guard case .passcode(let key, _) = before.lock, key.needsHardware else { return }
-            try await hardware?.remove()
+            try await vault.protect(isPersonal)
+            guard case .passcode(let key, _) = before.lock, let place = key.place else { return }
+            try await hardware?.remove(place)
         }
     }
 
@@ -126,8 +131,8 @@ extension Compartment {
         }
     }
 
-    private func newKey() throws(VaultError) -> PasscodeKey {
-        try explained { try PasscodeKey.make(cost: cost, needsHardware: hardware != nil) }
+    private func newKey(_ place: SecretBytes?) throws(VaultError) -> PasscodeKey {
+        try explained { try PasscodeKey.make(cost: cost, place: place) }
     }
 
     /// Changes the state in one commit, if it is still the one before. No other attempt was made meanwhile.
@@ -148,6 +153,7 @@ extension Compartment {
     private func open(_ keys: [ProtectionLevel: LevelKey], since locks: Int) async throws(VaultError) {
         do throws(VaultError) {
             try await vault.openLevels(keys, since: locks)
+            try await vault.protect(isPersonal)
         } catch .levelLocked {}
     }
 }

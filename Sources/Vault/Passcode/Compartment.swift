@@ -20,21 +20,25 @@ public final class Compartment: Sendable {
     let hardware: PasscodeHardware?
     let cost: ScryptCost
     let date: @Sendable () -> Date
+    let isPersonal: PersonalRule
     private let uptime: @Sendable () -> Duration
     private let wait: UnlockWait
     private let isBusy = Mutex(false)
 
     /// - Parameters:
     ///   - hardware: gives passcodes a half that a chip has. A passcode that has one cannot be used without it.
+    ///   - isPersonal: which records go behind the passcode with the first one.
     ///   - cost: of each guess of a new passcode.
     ///   - date: the best known time; passcodes expire by it.
     ///   - uptime: by a clock that is never set.
     public init(
-        of vault: Vault, hardware: PasscodeHardware? = nil, cost: ScryptCost = Passphrase.usualCost,
+        of vault: Vault, hardware: PasscodeHardware? = nil, isPersonal: @escaping PersonalRule = { _, _ in false },
+        cost: ScryptCost = Passphrase.usualCost,
         date: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = { .machineUptime }
     ) {
-        (self.vault, self.hardware, self.cost, self.date, self.uptime) = (vault, hardware, cost, date, uptime)
+        (self.vault, self.hardware, self.isPersonal) = (vault, hardware, isPersonal)
+        (self.cost, self.date, self.uptime) = (cost, date, uptime)
         wait = UnlockWait(since: uptime())
     }
 
@@ -55,6 +59,8 @@ public final class Compartment: Sendable {
             let (keys, state) = try await attempt(try entered.passcode())
             guard !state.isExpired(at: date()) else { throw .passcode(.expired) }
             try await vault.openLevels(keys, since: locks)
+            // Those that a power cut after the first passcode has left outside.
+            try await vault.protect(isPersonal)
         }
     }
 
@@ -108,9 +114,9 @@ public final class Compartment: Sendable {
     }
 
     func chipSecret(of key: PasscodeKey) async throws(VaultError) -> SecretBytes? {
-        guard key.needsHardware else { return nil }
+        guard let place = key.place else { return nil }
         guard let hardware else { throw .passcode(.hardwareMissing) }
-        return try await hardware.read()
+        return try await hardware.read(place)
     }
 
     // MARK: Erasing
@@ -146,8 +152,8 @@ public final class Compartment: Sendable {
         _ = try await vault.changeCompartment { state, file, _ in
             switch state.lock {
             case .none, .wiping: return
-            case .defaultPasscode: state.lock = .wiping(hadHardware: false)
-            case .passcode(let key, _): state.lock = .wiping(hadHardware: key.needsHardware)
+            case .defaultPasscode: state.lock = .wiping(place: nil)
+            case .passcode(let key, _): state.lock = .wiping(place: key.place)
             }
             try file.destroyLevelKeys()
         }
@@ -159,10 +165,10 @@ public final class Compartment: Sendable {
 
     @discardableResult
     func wipeRest() async throws(VaultError) -> Bool {
-        guard case .wiping(let hadHardware) = try await vault.compartment().lock else { return false }
-        if hadHardware {
+        guard case .wiping(let place) = try await vault.compartment().lock else { return false }
+        if let place {
             guard let hardware else { throw .passcode(.hardwareMissing) }
-            try await hardware.remove()
+            try await hardware.remove(place)
         }
         try await vault.removeWiped()
         return true

@@ -1,3 +1,4 @@
+import Cryptography
 import FoundationEssentials
 import Groundwork
 
@@ -10,8 +11,9 @@ struct CompartmentState: Equatable, Sendable {
         case defaultPasscode
         /// A passcode opens them, which was set at a time.
         case passcode(PasscodeKey, since: Date)
-        /// Nothing opens them any more, and their records are being removed.
-        case wiping(hadHardware: Bool)
+        /// Nothing opens them any more, and their records are being removed. The chip's half is still to be removed from
+        /// its place.
+        case wiping(place: SecretBytes?)
     }
 
     var lock = Lock.none
@@ -39,14 +41,22 @@ struct CompartmentState: Equatable, Sendable {
         case .passcode(let key, let since):
             writer.append("set")
             writer.append(key.scrypt.encoded())
-            writer.append(Int64(key.needsHardware ? 1 : 0))
+            Self.append(key.place, to: &writer)
             writer.append(Self.milliseconds(since))
-        case .wiping(let hadHardware):
+        case .wiping(let place):
             writer.append("wiping")
-            writer.append(Int64(hadHardware ? 1 : 0))
+            Self.append(place, to: &writer)
         }
         return writer.bytes
     }
+
+    /// Empty for none.
+    private static func append(_ place: SecretBytes?, to writer: inout FieldWriter) {
+        guard let place else { return writer.append([]) }
+        place.withUnsafeBytes { writer.append($0) }
+    }
+
+    private static func place(_ field: [UInt8]) -> SecretBytes? { field.isEmpty ? nil : SecretBytes(field) }
 
     init() {}
 
@@ -69,10 +79,10 @@ struct CompartmentState: Equatable, Sendable {
         case "default": return .defaultPasscode
         case "set":
             guard let scrypt = reader.field().flatMap(Passphrase.Parameters.init(decoding:)),
-                let hardware = reader.int64(), let since = reader.int64()
+                let place = reader.field(), let since = reader.int64()
             else { return nil }
-            return .passcode(PasscodeKey(scrypt: scrypt, needsHardware: hardware == 1), since: date(since))
-        case "wiping": return reader.int64().map { .wiping(hadHardware: $0 == 1) }
+            return .passcode(PasscodeKey(scrypt: scrypt, place: self.place(place)), since: date(since))
+        case "wiping": return reader.field().map { .wiping(place: place($0)) }
         default: return nil
         }
     }

@@ -1,36 +1,18 @@
-public import Cryptography
+import Cryptography
 import Groundwork
-
-/// The half of a passcode's key that a chip has, so that a copy of the disk is of no use for guessing.
-public struct PasscodeHardware: Sendable {
-    let make: @Sendable () async throws(VaultError) -> SecretBytes
-    let read: @Sendable () async throws(VaultError) -> SecretBytes
-    let remove: @Sendable () async throws(VaultError) -> Void
-
-    /// - Parameters:
-    ///   - make: stores a new secret of 32 random bytes in the chip, in place of one that there is.
-    ///   - read: gives it.
-    ///   - remove: removes it; a secret that is not there is no error.
-    public init(
-        make: @escaping @Sendable () async throws(VaultError) -> SecretBytes,
-        read: @escaping @Sendable () async throws(VaultError) -> SecretBytes,
-        remove: @escaping @Sendable () async throws(VaultError) -> Void
-    ) {
-        (self.make, self.read, self.remove) = (make, read, remove)
-    }
-}
 
 /// How the key of a passcode is derived: scrypt, whose result HKDF joins with the secret of the chip.
 struct PasscodeKey: Equatable, Sendable {
     let scrypt: Passphrase.Parameters
-    let needsHardware: Bool
+    /// Where the chip has its half, as ``PasscodeHardware`` wrote it; `nil` without one.
+    let place: SecretBytes?
 
     /// Parameters with a new salt.
     ///
     /// - Throws: `CryptographyError`
-    static func make(cost: ScryptCost, needsHardware: Bool) throws -> PasscodeKey {
+    static func make(cost: ScryptCost, place: SecretBytes?) throws -> PasscodeKey {
         let salt = try Random.bytes(Passphrase.saltBytes)
-        return PasscodeKey(scrypt: Passphrase.Parameters(cost: cost, salt: salt), needsHardware: needsHardware)
+        return PasscodeKey(scrypt: Passphrase.Parameters(cost: cost, salt: salt), place: place)
     }
 
     /// Derives the key on ``NamedThread/keys``.

@@ -37,8 +37,8 @@ extension Compartment {
             switch state.lock {
             case .none: (.none, nil, false)
             case .defaultPasscode: (.default, nil, false)
-            case .passcode(let key, let since): (.set, state.policy.expiry(since: since), key.needsHardware)
-            case .wiping(let hadHardware): (.wiping, nil, hadHardware)
+            case .passcode(let key, let since): (.set, state.policy.expiry(since: since), key.place != nil)
+            case .wiping(let place): (.wiping, nil, place != nil)
             }
         return PasscodeStatus(
             state: kind, policy: state.policy, open: Set(try await vault.openLevels().keys),

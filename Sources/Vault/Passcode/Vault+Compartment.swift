@@ -2,6 +2,9 @@ import Cryptography
 import Groundwork
 import Storage
 
+/// Which records are of a person, and go behind the passcode.
+public typealias PersonalRule = @Sendable (RecordName, RecordKind) -> Bool
+
 /// What the passcode changes in the vault, each in one commit.
 extension Vault {
     /// - Throws: ``VaultError``, such as ``PasscodeError/tampered`` for a state that cannot be read.
@@ -65,6 +68,41 @@ extension Vault {
                 try unsealed.file.removeLevelKeys()
             }, { changes.popLast() })
         try forgetFormerBytes()
+    }
+
+    /// Puts the records of persons behind the passcode that were written before there was one, in one commit. A record
+    /// that is damaged stays as it is.
+    func protect(_ isPersonal: PersonalRule) throws(VaultError) {
+        let unsealed = try access()
+        var (root, names) = try explained { try unsealed.file.database.snapshot { try outside(isPersonal, unsealed) } }
+        guard !names.isEmpty else { return }
+        try write {
+            while let name = names.popLast() {
+                do {
+                    guard let record = try readInPlace(name, root, unsealed) else { continue }
+                    return .put(name, record.kind, record.content, level: .unlocked)
+                } catch let error as VaultError where error.isOfRecord {
+                    continue
+                }
+            }
+            return nil
+        }
+        try forgetFormerBytes()
+    }
+
+    /// The records of persons that are not behind the passcode.
+    private func outside(
+        _ isPersonal: PersonalRule, _ unsealed: Unsealed
+    ) throws -> (root: ManifestRoot, names: [RecordName]) {
+        let (root, levels) = (try root(unsealed), try unsealed.file.levelKeyIDs())
+        var names: [RecordName] = []
+        for page in root.pages {
+            for (name, entry) in try unsealed.file.page(page, unsealed.seal).entries where !levels.contains(entry.key) {
+                let name = RecordName(scope: page.scope, name: name)
+                if isPersonal(name, entry.kind) { names.append(name) }
+            }
+        }
+        return (root, names)
     }
 
     /// Removes from the file's log what commits have overwritten in the file.

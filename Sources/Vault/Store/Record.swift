@@ -65,6 +65,9 @@ public struct Record: Sendable, Equatable {
 public enum Change: Sendable {
     /// Writes a record, or replaces the one of that name, which may have another level.
     case put(RecordName, RecordKind, SecretBytes, level: ProtectionLevel = .always)
+    /// Writes a record as ``put(_:_:_:level:)`` does, of a person: of level ``ProtectionLevel/unlocked``, or always
+    /// while the vault has no such levels.
+    case putPersonal(RecordName, RecordKind, SecretBytes)
     /// Removes a record; a missing one is not an error.
     case remove(RecordName)
 
@@ -73,7 +76,7 @@ public enum Change: Sendable {
 
     func check() throws(VaultError) {
         switch self {
-        case .put(let name, let kind, let content, _):
+        case .put(let name, let kind, let content, _), .putPersonal(let name, let kind, let content):
             guard name.isAllowed, kind.isAllowed, kind != .passcode, name != Compartment.record else {
                 throw VaultError.nameNotAllowed(name: name, kind: kind)
             }

@@ -156,6 +156,9 @@ extension Vault {
         _ change: Change, to draft: inout ManifestDraft, _ unsealed: Unsealed, key: SecretBytes
     ) throws {
         switch change {
+        case .putPersonal(let name, let kind, let content):
+            let level: ProtectionLevel = try unsealed.file.levelKeyIDs().isEmpty ? .always : .unlocked
+            try apply(.put(name, kind, content, level: level), to: &draft, unsealed, key: key)
         case .put(let name, let kind, let content, let level):
             let levelKey = level.isBehindPasscode ? try unsealed.file.levelKey(level, unsealed.seal) : nil
             let entry = RecordEntry(
