@@ -51,6 +51,7 @@ func embedded(_ pages: [String]) -> [Resource] { pages.map { .embedInCode("Page/
 
 let features: [Target.Dependency] = [
     "AgentGateway",
+    "AgentPasscode",
     "AgentMessages",
     "AgentBrokers",
     "AgentBoard",
@@ -177,6 +178,7 @@ let package = Package(
         feature(
             "Gateway",
             ["Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts", "Messaging", "Board", "Connectivity"]),
+        feature("Passcode", ["Cryptography", "Prompts", "Vault"]),
         feature(
             "Messages",
             ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"]),

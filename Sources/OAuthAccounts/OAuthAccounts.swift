@@ -53,16 +53,29 @@ public actor OAuthAccounts {
             throw OAuthAccountError.recordInvalid(account: name)
         }
         let server = try ServerConfiguration(document, of: name)
-        var holding = AccountHolding()
-        if let record = try await vault.record(AccountRecords.holding(name)) {
-            guard let document = try? JSON(parsing: record.content.exposed()) else {
-                throw OAuthAccountError.recordInvalid(account: name)
-            }
-            holding = try AccountHolding(document, of: name, at: clock(), uptime: OAuthAccount.uptime)
+        let account = OAuthAccount(name: name, server: server, vault: vault, client: client, clock: clock) {
+            [onLoginNeeded] in onLoginNeeded(name, $0)
         }
-        return OAuthAccount(
-            name: name, server: server, holding: holding, vault: vault, client: client, clock: clock
-        ) { [onLoginNeeded] in onLoginNeeded(name, $0) }
+        try await account.load()
+        return account
+    }
+
+    /// Reads what the accounts hold again, after the vault's passcode was locked or unlocked, or what is behind it
+    /// erased.
+    public func refresh() async {
+        // An account that cannot be read says so when it is used.
+        for account in opened.all { try? await account.refresh() }
+    }
+
+    /// The records of persons.
+    public func personalRecords() async throws(VaultError) -> [RecordName] {
+        var records: [RecordName] = []
+        for name in try await vault.accounts(ofKind: AccountRecords.kind) {
+            // One that cannot be opened has nothing to protect: its tokens are of no use.
+            guard let account = try? await account(name), await account.isPersonal else { continue }
+            records.append(AccountRecords.holding(name))
+        }
+        return records
     }
 
     /// Makes an account: asks the server for its description, and for a client if there is none yet.
@@ -143,7 +156,9 @@ public actor OAuthAccounts {
     public func remove(_ name: String, force: Bool) async throws {
         let account = force ? try? await account(name) : try await account(name)
         if let account {
-            try await account.logOut(force: force)
+            do {
+                try await account.logOut(force: force)
+            } catch  where force {}
             do {
                 try await account.deregister()
             } catch  where force {}

@@ -85,7 +85,8 @@ extension PromptQuestion.Kind {
         case .oneTimePassword: "a one-time password"
         case .knowledgeQuestion: "an answer"
         case .consent: "consent"
-        case .lockPasscode: "the passcode"
+        case .lockPasscode, .vaultPasscode: "the passcode"
+        case .newVaultPasscode: "a new passcode"
         case .choice: "a choice"
         case .logIn: "a login"
         }

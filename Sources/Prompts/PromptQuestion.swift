@@ -10,6 +10,10 @@ public struct PromptQuestion: Sendable, Equatable {
         case knowledgeQuestion = "knowledge-question"
         case consent
         case lockPasscode = "lock-passcode"
+        /// The vault's passcode.
+        case vaultPasscode = "vault-passcode"
+        /// One that is to be the vault's from now on.
+        case newVaultPasscode = "new-vault-passcode"
         case choice
         /// Who logs in, and by what.
         case logIn = "log-in"
@@ -26,7 +30,9 @@ public struct PromptQuestion: Sendable, Equatable {
 
         public var form: Form {
             switch self {
-            case .password, .pin, .oneTimePassword, .knowledgeQuestion, .lockPasscode: .text
+            case .password, .pin, .oneTimePassword, .knowledgeQuestion, .lockPasscode, .vaultPasscode,
+                .newVaultPasscode:
+                .text
             case .choice: .choice
             case .consent: .consent
             case .logIn: .logIn

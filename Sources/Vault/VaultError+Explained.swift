@@ -3,6 +3,11 @@ import Groundwork
 import Storage
 
 extension VaultError {
+    /// Whether it is of a record that needs the passcode.
+    public var isOfLevel: Bool {
+        if case .levelLocked = self { true } else { false }
+    }
+
     public var explanation: Explanation {
         switch self {
         case .missing(let path):
@@ -40,7 +45,8 @@ extension VaultError {
         case .levelLocked(let path, let level):
             Explanation(
                 "vault.locked", .conflict, "the records of level \(level.rawValue) in vault \(path) are locked",
-                remedy: "unlock them with the passcode")
+                remedy: "unlock them with the passcode: latchkey vault unlock",
+                numbers: [ClientNumber(.secureStore, 6)])
         case .otherBoard(_, let known, let found):
             Explanation(
                 "vault.other-board", .conflict,

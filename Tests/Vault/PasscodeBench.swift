@@ -31,7 +31,9 @@ final class PasscodeBench: Sendable {
     /// Records of the scope `user` are a person's.
     func compartment(of vault: Vault, _ hardware: PasscodeHardware? = nil) -> Compartment {
         Compartment(
-            of: vault, hardware: hardware, isPersonal: { name, _ in name.scope == "user" }, cost: lightCost, date: { self.date },
+            of: vault, hardware: hardware,
+            personalRecords: { () async throws(VaultError) in try await vault.names(scope: "user") }, cost: lightCost,
+            date: { self.date },
             uptime: { .seconds(self.seconds.withLock { $0 }) })
     }
 

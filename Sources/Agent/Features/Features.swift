@@ -12,6 +12,7 @@ import AgentMessages
 import AgentMetrics
 import AgentNearby
 import AgentNetwork
+import AgentPasscode
 import AgentUsers
 
 #if OAuthServers
@@ -30,6 +31,7 @@ package enum Features {
         EventsFeature.self,
         VaultFeature.self,
         HardwareFeature.self,
+        PasscodeFeature.self,
         // Before the gateways: an account that is switched when it resumes ends the grants that are stored.
         GrantsFeature.self,
         // Before the gateways too: a gateway's broker gets the board's messages only if no account here does.

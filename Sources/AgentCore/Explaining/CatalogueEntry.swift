@@ -36,6 +36,8 @@ package struct CatalogueEntry: Sendable, Equatable {
     package var wordings: [Wording] = []
     /// The numbers that the package clients give it (MAG 8.6 and MAG 13.4), in order.
     package var numbers: [Int] = []
+    /// What the public clients of other systems call it.
+    package var clientNumbers: [ClientNumber] = []
     /// What the package clients of M-Pin call it (MPIN 8).
     package var status: String?
 
@@ -72,6 +74,7 @@ package struct CatalogueEntry: Sendable, Equatable {
                 })
         }
         if !numbers.isEmpty { members["numbers"] = .array(numbers.map { .integer(Int64($0)) }) }
+        if !clientNumbers.isEmpty { members["clientNumbers"] = .array(clientNumbers.map(\.json)) }
         members["status"] = status.map(JSON.string)
         return .object(members)
     }
@@ -89,6 +92,9 @@ extension CatalogueEntry {
         }
         // A number that the gateway sends has its own entry.
         numbers = Set(explanations.compactMap(\.gateway).filter { $0.domain.isOfClient }.map(\.number)).sorted()
+        for number in explanations.flatMap(\.numbers) where !clientNumbers.contains(number) {
+            clientNumbers.append(number)
+        }
         status = explanations.lazy.compactMap(\.status).first
     }
 }

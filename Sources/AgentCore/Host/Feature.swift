@@ -1,6 +1,7 @@
 import Groundwork
 import LocalAPI
 import Settings
+import Vault
 
 /// A capability of the agent with everything that belongs to it: routes, health checks, services, settings, members of
 /// the status, events and kinds of accounts.
@@ -81,6 +82,13 @@ package protocol Feature: Sendable {
     /// Its work for as long as the agent runs. A service that subscribes before it runs misses no event.
     func services() -> [any Service]
 
+    /// Forgets what it has of persons while the vault's passcode is locked, and reads it again once it is not, or what is
+    /// behind it was erased.
+    func passcodeDidChange() async
+
+    /// The records of persons, which go behind the vault's passcode.
+    func personalRecords() async throws(VaultError) -> [RecordName]
+
     /// Ends what it has open when the agent ends.
     func close() async
 
@@ -114,6 +122,8 @@ extension Feature {
     package func addRoutes(to router: inout Router) {}
     package func examine(into state: inout AgentState) async throws {}
     package func services() -> [any Service] { [] }
+    package func passcodeDidChange() async {}
+    package func personalRecords() async throws(VaultError) -> [RecordName] { [] }
     package func close() async {}
     package func status() async throws -> [String: JSON] { [:] }
     package func warnings() async throws -> [String] { [] }

@@ -90,6 +90,12 @@ package final class StateDirectory: Sendable {
         }.sorted()
     }
 
+    /// Removes the vaults that were set aside as damaged, with their logs.
+    package static func removeSetAside(in path: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        for name in names where name.hasPrefix("vault.db.damaged-") { unlink("\(path)/\(name)") }
+    }
+
     private static func failure(_ path: String) -> AgentError {
         .stateDirectory(path: path, reason: String(cString: strerror(errno)))
     }

@@ -12,10 +12,13 @@ package final class KeyHardware: Sendable {
     private let keyToken: TokenKeys?
     private let slot: TokenSlot?
     private let token: Token?
+    /// Whether the settings use the TPM.
+    private let usesChip: Bool
 
     /// - Parameter environment: read for `CREDENTIALS_DIRECTORY` when a PIN is needed.
     package init(_ configuration: AgentConfiguration, environment: [String: String]) {
         settings = configuration.vault
+        usesChip = configuration.vault.slots.contains(.tpm) || configuration.identity.choice.keeper == .tpm
         let (settings, identity) = (configuration.vault.token, configuration.identity)
         guard !settings.module.isEmpty else {
             (self.module, keyToken, slot, self.token) = (nil, nil, nil, nil)
@@ -45,6 +48,9 @@ package final class KeyHardware: Sendable {
         keepers[.pkcs11] = keyToken
         return keepers
     }
+
+    /// The chip's half of a passcode, if the settings use the TPM.
+    package var passcodeHardware: PasscodeHardware? { usesChip ? .tpm(settings.tpm.chip) : nil }
 
     /// The key for a slot of the vault.
     package var tpmSlot: TPMSlot {

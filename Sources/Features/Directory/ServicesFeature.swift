@@ -5,6 +5,7 @@ import GatewayServices
 import Groundwork
 import LocalAPI
 import Settings
+import Vault
 
 /// The table `[storage]`.
 struct StorageSettings: TypedValue {
@@ -36,6 +37,14 @@ package struct ServicesFeature: Feature {
             addDeviceRoutes(to: &router)
             addAppRoutes(to: &router)
         }
+    }
+
+    package func personalRecords() async throws(VaultError) -> [RecordName] {
+        var records: [RecordName] = []
+        for scope in try await host.vault.scopes() {
+            records += try await host.vault.names(scope: scope).filter(LocalStorage.isPersonal)
+        }
+        return records
     }
 
     package static var errors: [any Explained.Type] { [ItemError.self, ServiceError.self, DirectoryError.self] }

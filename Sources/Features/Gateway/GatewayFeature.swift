@@ -163,6 +163,22 @@ package struct GatewayFeature: Feature {
     package func resume() async { await gateways.resume() }
 
     package func close() async { await gateways.close() }
+
+    package func passcodeDidChange() async {
+        for account in await gateways.table.all {
+            // A user who cannot be read is not in memory; whoever needs the user is told why.
+            try? await account.session.refreshUser()
+            await account.link.work?.userDidChange()
+        }
+    }
+
+    package func personalRecords() async throws(VaultError) -> [RecordName] {
+        var records: [RecordName] = []
+        for scope in try await host.vault.scopes() {
+            records += try await host.vault.names(scope: scope).filter(Gateways.isPersonal)
+        }
+        return records
+    }
 }
 
 extension AgentConfiguration {

@@ -23,6 +23,9 @@ package protocol RegistrationWork: Sendable {
 
     /// Ends at once what local programs see of a user whose session was just locked.
     func userWasLocked() async
+
+    /// Begins or ends what is done for the user, after the vault's passcode was locked or unlocked.
+    func userDidChange() async
 }
 
 /// The messages that were dropped with an identity.

@@ -51,6 +51,11 @@ package final actor GatewayBroker: RegistrationWork {
 
     package func userWasLocked() async { await endLockedSubscriptions() }
 
+    package func userDidChange() async {
+        if case .some(.some) = try? await session.userFault() { await endLockedSubscriptions() }
+        await adjustUserBrokerSession()
+    }
+
     // MARK: The user
 
     /// The session of the logged-in user, if it is open.

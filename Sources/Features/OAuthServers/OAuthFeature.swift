@@ -2,6 +2,7 @@ import AgentCore
 import Groundwork
 import LocalAPI
 import OAuthAccounts
+import Vault
 
 /// Accounts at OAuth 2.0 and OpenID Connect servers.
 package struct OAuthFeature: Feature {
@@ -32,6 +33,12 @@ package struct OAuthFeature: Feature {
     package static var events: [any ReportedEvent.Type] { [OAuthEvent.self] }
 
     package var accountKinds: [any AccountKind] { [kind] }
+
+    package func passcodeDidChange() async { await kind.servers.refresh() }
+
+    package func personalRecords() async throws(VaultError) -> [RecordName] {
+        try await kind.servers.personalRecords()
+    }
 
     package func examine(into state: inout AgentState) async throws {
         var findings: [JSON] = []

@@ -10,7 +10,7 @@ extension GatewaySession {
     /// - Throws: what the vault throws.
     public func principal() async throws -> Principal {
         let held = try await store.holdings()
-        return held.user == nil && held.lock == nil ? flow : .user
+        return held.user == nil && held.userFault == nil && held.lock == nil ? flow : .user
     }
 
     /// Does something on behalf of a principal; if none is named, of the one that suits the request.

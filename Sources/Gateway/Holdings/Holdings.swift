@@ -16,7 +16,10 @@ struct Holdings: Sendable {
     /// The board's own tokens; they are independent of the user's.
     var board = HeldTokens()
     /// The logged-in user.
-    var user: HeldUser?
+    var user: HeldUser? { didSet { userFault = nil } }
+    /// Why the user who is stored cannot be read: the vault's passcode is locked. Then there is no ``user``, and what
+    /// sets one, or none, replaces the stored one.
+    var userFault: VaultError?
     /// The user's session while it is locked; then there is no ``user``.
     var lock: SessionLock?
     /// The private keys themselves, by their references.

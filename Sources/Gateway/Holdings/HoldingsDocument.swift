@@ -24,6 +24,9 @@ enum HoldingsDocument: String, CaseIterable {
         }
     }
 
+    /// Whether it is behind the vault's passcode, if there is one.
+    var isPersonal: Bool { self == .user }
+
     func name(in scope: String) -> RecordName { RecordName(scope: scope, name: rawValue) }
 
     /// - Returns: `nil` if there is nothing to store.
@@ -139,6 +142,9 @@ struct HoldingsChanges {
         droppedKeys = old.references.subtracting(new.references)
         changes = HoldingsDocument.allCases.compactMap { document in
             let content = document.content(of: new)
+            if document == .user, old.userFault != nil || new.userFault != nil {
+                return new.userFault == nil ? Self.change(document, content, scope) : nil
+            }
             return content == document.content(of: old) ? nil : Self.change(document, content, scope)
         }
     }
@@ -147,6 +153,8 @@ struct HoldingsChanges {
         guard let content else { return .remove(document.name(in: scope)) }
         var bytes = content.bytes
         defer { wipe(&bytes) }
-        return .put(document.name(in: scope), document.kind, SecretBytes(bytes))
+        let (name, secret) = (document.name(in: scope), SecretBytes(bytes))
+        return document.isPersonal
+            ? .putPersonal(name, document.kind, secret) : .put(name, document.kind, secret)
     }
 }

@@ -26,8 +26,10 @@ struct HoldingsReader {
             identifierKey: Self.reference(identity?["identifier_key"]),
             pendingKey: Self.reference(identity?["pending_key"]), device: try device(), rest: rest(),
             client: client(), board: Self.tokens(document(.boardTokens), at: now),
-            user: lock == nil ? Self.user(document(.user), at: now) : nil, lock: lock)
+            user: lock == nil ? user(at: now) : nil, lock: lock)
     }
+
+    func user(at now: Moment) -> HeldUser? { Self.user(document(.user), at: now) }
 
     private func document(_ document: HoldingsDocument) -> JSON? { Self.json(records[document.rawValue]) }
 

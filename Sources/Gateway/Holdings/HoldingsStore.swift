@@ -73,13 +73,50 @@ actor HoldingsStore {
     /// The state in the vault.
     private func stored() async throws -> Holdings {
         var records: [String: SecretBytes] = [:]
-        for document in HoldingsDocument.allCases {
-            let name = document.rawValue
-            records[name] = try await vault.record(RecordName(scope: scope, name: name))?.content
+        for document in HoldingsDocument.allCases where document != .user {
+            records[document.rawValue] = try await vault.record(document.name(in: scope))?.content
         }
         var holdings = try HoldingsReader(records: records).holdings(at: clocks.now)
+        if holdings.lock == nil { try await readUser(into: &holdings) }
         try await loadKeys(of: &holdings)
         return holdings
+    }
+
+    private func readUser(into holdings: inout Holdings) async throws {
+        let document = HoldingsDocument.user
+        // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
+        do throws(any Error) {
+            let records = try await vault.record(document.name(in: scope)).map { [document.rawValue: $0.content] }
+            holdings.user = HoldingsReader(records: records ?? [:]).user(at: clocks.now)
+        } catch let fault as VaultError where fault.isOfLevel {
+            holdings.user = nil
+            holdings.userFault = fault
+        }
+    }
+
+    /// Reads the user again after the vault's passcode was locked or unlocked, or what is behind it erased.
+    ///
+    /// - Throws: what the vault throws
+    func refreshUser() async throws {
+        await access.lock()
+        defer { access.unlock() }
+        guard let held = current, held.holdings.lock == nil else { return }
+        var next = held.holdings
+        do {
+            try await readUser(into: &next)
+        } catch {
+            // A user who cannot be read is not kept in memory either.
+            next.user = nil
+            replace(held, by: next)
+            throw error
+        }
+        replace(held, by: next)
+    }
+
+    /// - Throws: `SessionLockError.locked`, `VaultError.levelLocked`, what the vault throws
+    func requireUnlocked() async throws {
+        try await holdings().requireUnlocked()
+        try await vault.requirePersonal()
     }
 
     /// Loads the keys, and removes those that a crash left without a reference.
@@ -104,22 +141,26 @@ actor HoldingsStore {
 
     // MARK: Changing
 
-    /// Writes a new state to disk, then uses it.
+    /// Applies a change to the current state, writes the result to disk, then uses it.
     ///
-    /// - Parameter next: made from the current state, inside the same operation.
-    func commit(_ next: Holdings, in operation: borrowing Operation) async throws {
+    /// - Throws: what the vault throws. If the passcode was locked meanwhile, all but the user is stored nevertheless.
+    func update(in operation: borrowing Operation, _ change: @Sendable (inout Holdings) -> Void) async throws {
         await access.lock()
         defer { access.unlock() }
         let held = try await loaded()
-        try await write(from: held.holdings, to: next)
-        replace(held, by: next)
-    }
-
-    /// Applies `change` to the current state and commits the result as ``commit(_:in:)`` does.
-    func update(in operation: borrowing Operation, _ change: @Sendable (inout Holdings) -> Void) async throws {
-        var next = try await holdings()
+        var next = held.holdings
         change(&next)
-        try await commit(next, in: operation)
+        // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
+        do throws(any Error) {
+            try await write(from: held.holdings, to: next)
+        } catch let fault as VaultError where fault.isOfLevel {
+            next.user = nil
+            if held.holdings.user != nil || held.holdings.userFault != nil { next.userFault = fault }
+            try await write(from: held.holdings, to: next)
+            replace(held, by: next)
+            throw fault
+        }
+        replace(held, by: next)
     }
 
     private func write(from old: Holdings, to new: Holdings) async throws {
@@ -151,7 +192,7 @@ actor HoldingsStore {
                 .sessionLock(
                     next.user == nil ? .didRemove(userName: lock.userName) : .didUnlock(userName: lock.userName)))
         case (nil, nil):
-            if let user = held.holdings.user, next.user == nil { events.send(.userDidLogout(userName: user.name)) }
+            if let user = held.holdings.user, next.user == nil, next.userFault == nil { events.send(.userDidLogout(userName: user.name)) }
         case (.some, .some): break
         }
     }

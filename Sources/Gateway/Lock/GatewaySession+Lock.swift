@@ -17,8 +17,19 @@ extension GatewaySession {
         try await store.holdings().lock(loggedInAt: date) != nil
     }
 
-    /// - Throws: ``SessionLockError/locked(userName:)``, what the vault throws.
-    public func requireUnlocked() async throws { try await store.holdings().requireUnlocked() }
+    /// - Throws: ``SessionLockError/locked(userName:)``, `VaultError.levelLocked` while the vault's passcode is locked,
+    ///   what the vault throws.
+    public func requireUnlocked() async throws { try await store.requireUnlocked() }
+
+    /// Reads the user again after the vault's passcode was locked or unlocked, or what is behind it erased.
+    ///
+    /// - Throws: what the vault throws; the user is not in memory then.
+    public func refreshUser() async throws { try await store.refreshUser() }
+
+    /// Why the user who is logged in cannot be read: the vault's passcode is locked.
+    ///
+    /// - Throws: what the vault throws.
+    public func userFault() async throws -> VaultError? { try await store.holdings().userFault }
 
     /// Checks that there is a session to lock, so that no passcode is asked for that could not be used.
     ///

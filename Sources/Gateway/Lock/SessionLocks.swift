@@ -140,9 +140,11 @@ struct SessionLocks: Sendable {
 }
 
 extension Holdings {
-    /// - Throws: ``SessionLockError/locked(userName:)`` while the user's session is locked.
-    func requireUnlocked() throws(SessionLockError) {
-        if let lock { throw .locked(userName: lock.userName) }
+    /// - Throws: ``SessionLockError/locked(userName:)`` while the user's session is locked, `VaultError.levelLocked`
+    ///   while the vault's passcode is.
+    func requireUnlocked() throws {
+        if let lock { throw SessionLockError.locked(userName: lock.userName) }
+        if let userFault { throw userFault }
     }
 
     /// The lock, if there is one.
@@ -164,6 +166,7 @@ extension Holdings {
     ///
     /// - Throws: ``GatewayError/userRequired``, ``SessionLockError``
     func lockableUser(at now: Date) throws -> HeldUser {
+        try requireUnlocked()
         guard let user else { throw GatewayError.userRequired }
         guard let idToken = user.tokens.id else { throw SessionLockError.noIDToken }
         if let end = idToken.expires, end <= now { throw SessionLockError.noIDToken }

@@ -27,12 +27,14 @@ struct Registration: Sendable {
             killPoint("registration-begun")
             let (device, session) = try await request(deviceID, key, voucher)
             killPoint("registration-answered")
-            var next = try await store.holdings()
-            next.device = device
-            next.pendingKey = nil
-            next.rest = nil
-            sessionFault = try await logIn(session, to: &next, userName)
-            try await store.commit(next, in: operation)
+            let user: HeldUser?
+            (user, sessionFault) = try await self.user(of: session, on: device, userName)
+            try await store.update(in: operation) {
+                $0.device = device
+                $0.pendingKey = nil
+                $0.rest = nil
+                if let user { $0.user = user }
+            }
             killPoint("registration-committed")
             exchange.client.forgetConnections()
             try announce(device)
@@ -44,20 +46,23 @@ struct Registration: Sendable {
         if let sessionFault { throw sessionFault }
     }
 
-    /// Logs in the user who authorized the registration.
-    /// - Returns: the error if that fails. The registration is valid nevertheless: its certificate is for this board's
-    ///   key.
-    private func logIn(
-        _ session: (value: SecretBytes, type: String)?, to holdings: inout Holdings, _ userName: String?
-    ) async throws -> GatewayError? {
-        guard let session else { return nil }
+    /// The user who authorized the registration.
+    ///
+    /// - Returns: the error if there is no session. The registration is valid nevertheless: its certificate is for this
+    ///   board's key.
+    private func user(
+        of session: (value: SecretBytes, type: String)?, on device: Device, _ userName: String?
+    ) async throws -> (user: HeldUser?, fault: GatewayError?) {
+        guard let session else { return (nil, nil) }
+        var holdings = try await store.holdings()
+        holdings.device = device
         do {
             let idToken = try await idTokens.validated(session.value, type: session.type, holdings)
-            holdings.user = HeldUser(
-                name: userName, loggedInAt: store.clocks.date(), tokens: HeldTokens(id: idToken))
-            return nil
+            return (
+                HeldUser(name: userName, loggedInAt: store.clocks.date(), tokens: HeldTokens(id: idToken)), nil
+            )
         } catch let error as GatewayError {
-            return error
+            return (nil, error)
         }
     }
 

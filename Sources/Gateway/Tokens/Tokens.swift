@@ -96,23 +96,28 @@ struct Tokens: Sendable {
         _ answer: TokenAnswer, of grant: String, _ request: GrantRequest, as principal: Principal, _ user: HeldUser?,
         in operation: borrowing Operation
     ) async throws {
-        var next = try await store.holdings()
-        if let user { next.user = user }
+        let held = try await store.holdings()
         let granted =
-            answer.scope ?? request.scope ?? next[principal].access?.scope ?? store.configuration.scope ?? ""
+            answer.scope ?? request.scope ?? (user?.tokens ?? held[principal]).access?.scope
+            ?? store.configuration.scope ?? ""
         let now = store.clocks.now
         let token = HeldToken(
             value: answer.accessToken, lifetime: answer.lifetime, scope: granted, at: now.date, uptime: now.uptime)
-        next[principal].access = token
-        next[principal].refresh = answer.refreshToken
+        var idToken: HeldIDToken?
         if let value = answer.idToken {
-            next[principal].id = try await idTokens.validated(value, type: answer.idTokenType, next)
+            idToken = try await idTokens.validated(value, type: answer.idTokenType, held)
         }
-        let wasPending = next.device?.isActive == false
-        next.device?.isActive = true
-        try await store.commit(next, in: operation)
+        try await store.update(in: operation) { [idToken] next in
+            if let user { next.user = user }
+            next[principal].access = token
+            next[principal].refresh = answer.refreshToken
+            if let idToken { next[principal].id = idToken }
+            next.device?.isActive = true
+        }
+        // Without the user there is no place for the token.
+        if principal == .user { try await store.holdings().requireUnlocked() }
         killPoint("token-committed")
-        if wasPending, let device = next.device {
+        if let device = held.device, !device.isActive {
             store.events.send(.deviceDidActivate(magIdentifier: device.magIdentifier))
         }
         let expires = token.token(at: store.clocks.date(), uptime: store.clocks.uptime()).expiresAt

@@ -19,7 +19,7 @@ struct Users: Sendable {
     ///
     /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
     func logIn(by logIn: Login, in operation: borrowing Operation) async throws {
-        try await store.holdings().requireUnlocked()
+        try await store.requireUnlocked()
         try await preparation.recoveringFromRefusal(in: operation) {
             var last: ChainStep?
             while let step = try await preparation.nextStep(for: .logIn, after: last).due() {

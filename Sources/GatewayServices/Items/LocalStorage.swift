@@ -47,7 +47,7 @@ public actor LocalStorage {
         var prefix: String {
             switch self {
             case .application: "item/application/"
-            case .user(let name): "item/user/\(Hex.encode(SHA256.hash(Array(name.utf8)).prefix(16)))/"
+            case .user(let name): "\(LocalStorage.personalPrefix)\(Hex.encode(SHA256.hash(Array(name.utf8)).prefix(16)))/"
             }
         }
     }
@@ -79,7 +79,10 @@ public actor LocalStorage {
             guard names.contains(name) || names.count < Self.countLimit else {
                 throw ItemError.full(limit: Self.countLimit)
             }
-            try await self.vault.commit([.put(name, Self.kind, content)])
+            let isPersonal = Self.isPersonal(name)
+            try await self.vault.commit([
+                isPersonal ? .putPersonal(name, Self.kind, content) : .put(name, Self.kind, content)
+            ])
         }
     }
 
@@ -141,6 +144,10 @@ public actor LocalStorage {
     // MARK: Records
 
     private static let prefix = "item/"
+    fileprivate static let personalPrefix = "item/user/"
+
+    /// Whether a record is an item of a user, which is behind the vault's passcode if there is one.
+    public static func isPersonal(_ name: RecordName) -> Bool { name.name.hasPrefix(personalPrefix) }
 
     /// - Throws: ``ItemError/keyMissing``, ``ItemError/keyInvalid(reason:)``
     private func name(_ key: String, _ owner: Owner) throws(ItemError) -> RecordName {
@@ -170,7 +177,7 @@ public actor LocalStorage {
     ) async throws -> Value {
         do {
             return try await body()
-        } catch VaultError.locked {
+        } catch let error as VaultError where error.isOfLevel || error == .locked(path: vault.path) {
             throw ItemError.locked
         } catch let error as VaultError {
             var step = step

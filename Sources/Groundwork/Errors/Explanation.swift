@@ -14,6 +14,8 @@ public struct Explanation: Sendable, Equatable {
     public let cause: String?
     /// The gateway's answer, and the number that the protocol's public clients use.
     public let gateway: GatewayNumbers?
+    /// What the public clients of other systems call it; the first is what their oldest versions do.
+    public let numbers: [ClientNumber]
     /// What the public clients of M-Pin call it, such as `INCORRECT_PIN` (MPIN 8).
     public let status: String?
     /// For an error about the address that a browser was led to, while the login still waits for its own.
@@ -21,7 +23,7 @@ public struct Explanation: Sendable, Equatable {
 
     public init(
         _ code: String, _ kind: ExplanationKind, _ message: String, remedy: String? = nil, meaning: String? = nil,
-        cause: String? = nil, gateway: GatewayNumbers? = nil, status: String? = nil,
+        cause: String? = nil, gateway: GatewayNumbers? = nil, numbers: [ClientNumber] = [], status: String? = nil,
         browserAnswer: BrowserAnswerFault? = nil
     ) {
         self.code = code
@@ -31,6 +33,7 @@ public struct Explanation: Sendable, Equatable {
         self.meaning = meaning
         self.cause = cause
         self.gateway = gateway
+        self.numbers = numbers
         self.status = status
         self.browserAnswer = browserAnswer
     }
@@ -42,6 +45,13 @@ public struct Explanation: Sendable, Equatable {
 }
 
 extension Explanation {
+    /// The same with the numbers of other systems' clients.
+    public func numbered(_ numbers: [ClientNumber]) -> Explanation {
+        Explanation(
+            code, kind, message, remedy: remedy, meaning: meaning, cause: cause, gateway: gateway, numbers: numbers,
+            status: status, browserAnswer: browserAnswer)
+    }
+
     /// The members of a JSON object: for an error answer of the local API, an event, or a part of the status.
     public var members: [String: JSON] {
         var members: [String: JSON] = [
@@ -50,6 +60,7 @@ extension Explanation {
         members["remedy"] = remedy.map(JSON.string)
         members["cause"] = cause.map(JSON.string)
         members["gateway"] = gateway?.json
+        if !numbers.isEmpty { members["numbers"] = .array(numbers.map(\.json)) }
         members["status"] = status.map(JSON.string)
         members["browserAnswer"] = (browserAnswer?.rawValue).map(JSON.string)
         return members
@@ -67,7 +78,8 @@ extension Explanation {
         self.init(
             code, error?["kind"]?.string.flatMap(ExplanationKind.init) ?? .internal, message,
             remedy: error?["remedy"]?.string, cause: error?["cause"]?.string,
-            gateway: error?["gateway"].flatMap(GatewayNumbers.init), status: error?["status"]?.string,
+            gateway: error?["gateway"].flatMap(GatewayNumbers.init),
+            numbers: (error?["numbers"]?.array ?? []).compactMap(ClientNumber.init), status: error?["status"]?.string,
             browserAnswer: error?["browserAnswer"]?.string.flatMap(BrowserAnswerFault.init))
     }
 }

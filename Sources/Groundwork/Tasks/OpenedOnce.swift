@@ -39,6 +39,9 @@ public final class OpenedOnce<Value: Sendable>: Sendable {
 
     public init() {}
 
+    /// Those that are open now.
+    public var all: [Value] { state.withLock { Array($0.opened.values) } }
+
     /// The value of this name, which is opened unless it is already.
     ///
     /// - Parameter open: makes the value from what is stored, or returns `nil` if nothing is. Callers may run it at the

@@ -7,6 +7,7 @@ extension Schema {
         "message": .string("what happened, human-readable"),
         "remedy": .string("what to do about it, if anything can be done"),
         "cause": .string("the code of the error that led to this one"), "gateway": gatewayNumbers,
+        "numbers": .array(of: clientNumber, "what the public clients of other systems call it"),
         "status": .string("name in the public clients of M-Pin, such as INCORRECT_PIN; only for M-Pin's errors"),
         "browserAnswer": browserAnswer,
     ]
@@ -25,6 +26,16 @@ extension Schema {
         .string(
             "Why the browser's final address does not complete the login, which is still waiting",
             choices: BrowserAnswerFault.allCases.map(\.rawValue)))
+
+    private static let clientNumber = named(
+        "ClientNumber",
+        .object(
+            [
+                "domain": .string(
+                    "the numbering that the number belongs to",
+                    choices: ClientNumber.Domain.allCases.map(\.rawValue)),
+                "number": .integer("the number"),
+            ], required: ["domain", "number"], "A number of a system's public clients"))
 
     private static let gatewayNumbers = named(
         "GatewayNumbers",

@@ -15,8 +15,10 @@ enum AccountRecords {
     static func holding(_ account: String) -> RecordName { RecordName(scope: scope(of: account), name: holding) }
     static func server(_ account: String) -> RecordName { RecordName(scope: scope(of: account), name: server) }
 
-    static func change(_ next: AccountHolding, of account: String) -> Change {
-        .put(holding(account), .token, SecretBytes(next.document.bytes))
+    /// - Parameter isPersonal: whether it is behind the vault's passcode, if there is one.
+    static func change(_ next: AccountHolding, of account: String, isPersonal: Bool) -> Change {
+        let (name, content) = (holding(account), SecretBytes(next.document.bytes))
+        return isPersonal ? .putPersonal(name, .token, content) : .put(name, .token, content)
     }
 
     static func change(_ next: ServerConfiguration, of account: String) -> Change {

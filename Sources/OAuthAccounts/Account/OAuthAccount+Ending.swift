@@ -6,9 +6,13 @@ import OAuth
 
 /// Giving up tokens, and the registration.
 extension OAuthAccount {
-    /// - Throws: ``OAuthAccountError/nobodyLoggedIn(account:)`` if there is nothing that a log-out could end.
-    public func requireSession() throws(OAuthAccountError) {
-        guard holding.user != nil || !holding.tokens.entries.isEmpty else { throw .nobodyLoggedIn(account: name) }
+    /// - Throws: ``OAuthAccountError/nobodyLoggedIn(account:)`` if there is nothing that a log-out could end,
+    ///   `VaultError.levelLocked` if that is behind the vault's passcode.
+    public func requireSession() throws {
+        if let fault { throw fault }
+        guard holding.user != nil || !holding.tokens.entries.isEmpty else {
+            throw OAuthAccountError.nobodyLoggedIn(account: name)
+        }
     }
 
     /// Revokes the tokens at the server, where it has an endpoint for that, and forgets them here.

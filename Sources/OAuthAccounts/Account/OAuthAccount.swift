@@ -27,6 +27,10 @@ public actor OAuthAccount {
 
     public private(set) var server: ServerConfiguration
     private(set) var holding: AccountHolding
+    /// Why the stored holding cannot be read: the vault's passcode is locked.
+    private(set) var fault: VaultError?
+    /// How often what is held was forgotten.
+    private var locks = 0
     /// Whether the vault refused the newest holding, which is then only in memory.
     private var isUnsaved = false
     private var changes = 0
@@ -37,12 +41,12 @@ public actor OAuthAccount {
     var begun: [BegunLogin] = []
 
     init(
-        name: String, server: ServerConfiguration, holding: AccountHolding, vault: Vault, client: ServerClient,
+        name: String, server: ServerConfiguration, vault: Vault, client: ServerClient,
         clock: @escaping @Sendable () -> Date, onLoginNeeded: @escaping @Sendable (OAuthAccountError) -> Void
     ) {
         self.name = name
         self.server = server
-        self.holding = holding
+        holding = AccountHolding()
         self.vault = vault
         self.client = client
         self.clock = clock
@@ -66,6 +70,7 @@ public actor OAuthAccount {
     ///     one.
     /// - Throws: ``OAuthAccountError``, `HTTPError`, what the vault throws
     public func token(scope: String? = nil, lasting life: Duration = .zero) async throws -> AccessToken {
+        try requireUnlocked()
         let wanted = Scope.words(scope ?? server.scope)
         if !isUnsaved, let entry = holding.tokens.valid(for: wanted, at: uptime + life) { return shown(entry) }
         try await noting {
@@ -91,7 +96,7 @@ public actor OAuthAccount {
     public func user() -> AccountUser? { holding.user }
 
     /// Whether nothing works until a person logs in.
-    public var needsPerson: Bool { holding.tokens.isEmpty && !server.isUnattended }
+    public var needsPerson: Bool { holding.tokens.isEmpty && !server.isUnattended && fault == nil }
 
     private func obtain(_ wanted: Set<String>, lasting life: Duration) async throws {
         if isUnsaved { try await keep(holding) }
@@ -208,8 +213,65 @@ public actor OAuthAccount {
 
     // MARK: Changes
 
+    /// Reads what the account holds, before it is used.
+    ///
+    /// - Throws: ``OAuthAccountError/recordInvalid(account:)``, what the vault throws
+    func load() async throws {
+        let locks = locks
+        do throws(any Error) {
+            let record = try await vault.record(AccountRecords.holding(name))
+            guard locks == self.locks else { return }
+            var stored = AccountHolding()
+            if let record {
+                guard let document = try? JSON(parsing: record.content.exposed()) else {
+                    throw OAuthAccountError.recordInvalid(account: name)
+                }
+                stored = try AccountHolding(document, of: name, at: clock(), uptime: uptime)
+            }
+            (holding, isUnsaved, fault) = (stored, false, nil)
+        } catch let error as VaultError where error.isOfLevel {
+            lock(by: error)
+        }
+    }
+
+    /// Forgets what a person has here while the vault's passcode is locked, and reads it again once it is not.
+    ///
+    /// - Throws: as ``load()``; what was held is forgotten then.
+    public func refresh() async throws {
+        guard isPersonal else { return }
+        do throws(VaultError) {
+            try await vault.requirePersonal()
+        } catch {
+            return lock(by: error)
+        }
+        changes += 1
+        try await flights.join(.change(changes)) { [self] _ in
+            do {
+                try await load()
+            } catch {
+                await forget()
+                throw error
+            }
+        }
+    }
+
+    private func lock(by fault: VaultError) {
+        (holding, isUnsaved, self.fault) = (AccountHolding(), false, fault)
+        locks += 1
+    }
+
+    private func forget() { (holding, isUnsaved) = (AccountHolding(), false) }
+
+    /// Whether what it holds is a person's.
+    var isPersonal: Bool { !server.isUnattended }
+
+    /// - Throws: `VaultError.levelLocked` while the vault's passcode is locked
+    private func requireUnlocked() throws { if let fault { throw fault } }
+
     /// Runs a change of the account, alone.
     func change(_ work: @escaping @Sendable (isolated OAuthAccount) async throws -> Void) async throws {
+        try requireUnlocked()
+        if isPersonal { try await vault.requirePersonal() }
         changes += 1
         let flight = Flight.change(changes)
         try await noting {
@@ -233,11 +295,18 @@ public actor OAuthAccount {
         return refusal.code == .authorizationPending || refusal.code == .slowDown
     }
 
-    /// In memory first: if the vault fails, a refresh token that the server has replaced still works here.
+    /// In memory first: if the vault fails, a refresh token that the server has replaced still works here, unless the
+    /// vault's passcode was locked meanwhile.
     func keep(_ next: AccountHolding) async throws {
+        try requireUnlocked()
         holding = next
         isUnsaved = true
-        try await vault.commit([AccountRecords.change(next, of: name)])
+        do throws(any Error) {
+            try await vault.commit([AccountRecords.change(next, of: name, isPersonal: isPersonal)])
+        } catch let error as VaultError where error.isOfLevel {
+            lock(by: error)
+            throw error
+        }
         isUnsaved = false
     }
 

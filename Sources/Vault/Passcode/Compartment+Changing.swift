@@ -86,7 +86,7 @@ extension Compartment {
                 return former
             }
             try await vault.openLevels(keys, since: nil)
-            try await vault.protect(isPersonal)
+            try await vault.protect(try await personalRecords())
             guard case .passcode(let key, _) = before.lock, let place = key.place else { return }
             try await hardware?.remove(place)
         }
@@ -153,7 +153,7 @@ extension Compartment {
     private func open(_ keys: [ProtectionLevel: LevelKey], since locks: Int) async throws(VaultError) {
         do throws(VaultError) {
             try await vault.openLevels(keys, since: locks)
-            try await vault.protect(isPersonal)
+            try await vault.protect(try await personalRecords())
         } catch .levelLocked {}
     }
 }

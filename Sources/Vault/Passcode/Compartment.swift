@@ -14,30 +14,36 @@ import Synchronization
 ///     try await vault.commit([.put(name, .token, token, level: .unlocked)])
 ///     try await compartment.lock()
 public final class Compartment: Sendable {
+    public typealias PersonalRecords = @Sendable () async throws(VaultError) -> [RecordName]
+
     static let record = RecordName(scope: "", name: "passcode-board")
 
     let vault: Vault
     let hardware: PasscodeHardware?
     let cost: ScryptCost
     let date: @Sendable () -> Date
-    let isPersonal: PersonalRule
+    let personalRecords: PersonalRecords
+    private let eraseCopies: @Sendable () -> Void
     private let uptime: @Sendable () -> Duration
     private let wait: UnlockWait
     private let isBusy = Mutex(false)
 
     /// - Parameters:
     ///   - hardware: gives passcodes a half that a chip has. A passcode that has one cannot be used without it.
-    ///   - isPersonal: which records go behind the passcode with the first one.
+    ///   - personalRecords: the records of persons, which go behind the first passcode.
+    ///   - eraseCopies: erases copies of the vault that an erasure must not leave.
     ///   - cost: of each guess of a new passcode.
     ///   - date: the best known time; passcodes expire by it.
     ///   - uptime: by a clock that is never set.
     public init(
-        of vault: Vault, hardware: PasscodeHardware? = nil, isPersonal: @escaping PersonalRule = { _, _ in false },
-        cost: ScryptCost = Passphrase.usualCost,
+        of vault: Vault, hardware: PasscodeHardware? = nil,
+        personalRecords: @escaping PersonalRecords = { () async throws(VaultError) in [] },
+        eraseCopies: @escaping @Sendable () -> Void = {}, cost: ScryptCost = Passphrase.usualCost,
         date: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = { .machineUptime }
     ) {
-        (self.vault, self.hardware, self.isPersonal) = (vault, hardware, isPersonal)
+        (self.vault, self.hardware, self.personalRecords) = (vault, hardware, personalRecords)
+        self.eraseCopies = eraseCopies
         (self.cost, self.date, self.uptime) = (cost, date, uptime)
         wait = UnlockWait(since: uptime())
     }
@@ -60,7 +66,7 @@ public final class Compartment: Sendable {
             guard !state.isExpired(at: date()) else { throw .passcode(.expired) }
             try await vault.openLevels(keys, since: locks)
             // Those that a power cut after the first passcode has left outside.
-            try await vault.protect(isPersonal)
+            try await vault.protect(try await personalRecords())
         }
     }
 
@@ -170,6 +176,7 @@ public final class Compartment: Sendable {
             guard let hardware else { throw .passcode(.hardwareMissing) }
             try await hardware.remove(place)
         }
+        eraseCopies()
         try await vault.removeWiped()
         return true
     }

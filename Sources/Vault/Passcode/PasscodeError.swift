@@ -47,6 +47,13 @@ public enum PasscodeError: Explained, Equatable {
 
 extension PasscodeError {
     public var explanation: Explanation {
+        var numbers = [ClientNumber(.secureStore, number())]
+        if self == .wiped { numbers.append(ClientNumber(.secureStore, number(isExtended: true))) }
+        if self == .same { numbers.append(ClientNumber(.logonManager, 10)) }
+        return described.numbered(numbers)
+    }
+
+    private var described: Explanation {
         switch self {
         case .exists:
             Explanation("vault.passcode-exists", .conflict, "the vault has a passcode", remedy: "change it instead")

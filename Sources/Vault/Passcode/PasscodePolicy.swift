@@ -1,3 +1,4 @@
+public import Cryptography
 public import Groundwork
 
 /// The twelve rules for a passcode (SMP A4), with their defaults.
@@ -24,10 +25,26 @@ public struct PasscodePolicy: Sendable, Equatable {
     /// After this many wrong passcodes everything behind the passcode is erased, 0 to 1000; 0 for never.
     public var retryLimit = 0
 
+    public static let expirationDaysRange = 0...36_500
+    public static let lockTimeoutRange = 0...31_622_400
+    /// Of lengths.
+    public static let characterRange = 0...256
+    public static let retryRange = 0...1000
+
     public init() {}
 
     /// The rules that apply: the defaults if these are not enabled.
     public var applied: PasscodePolicy { isEnabled ? self : PasscodePolicy() }
+
+    /// What keeps a new passcode from being used; `nil` for nothing.
+    public func fault(of entered: SecretBytes) -> PasscodeFault? {
+        do throws(PasscodeFault) {
+            try check(try Passcode(entered))
+            return nil
+        } catch {
+            return error
+        }
+    }
 
     /// Checks a new passcode; the first fault in the order of SMP A4 counts.
     ///
@@ -81,17 +98,17 @@ extension PasscodePolicy {
         fileprivate var place: Place {
             switch self {
             case .enabled: .truth(\.isEnabled)
-            case .expirationDays: .number(\.expirationDays, 0...36_500)
+            case .expirationDays: .number(\.expirationDays, PasscodePolicy.expirationDaysRange)
             case .digits: .truth(\.needsDigit)
             case .lower: .truth(\.needsLowerCase)
             case .upper: .truth(\.needsUpperCase)
             case .special: .truth(\.needsSpecial)
             case .defaultAllowed: .truth(\.isDefaultAllowed)
             case .defaultOn: .truth(\.isDefaultOn)
-            case .lockTimeout: .number(\.lockTimeoutSeconds, 0...31_622_400)
-            case .minLength: .number(\.minLength, 0...256)
-            case .minUnique: .number(\.minUniqueCharacters, 0...256)
-            case .retryLimit: .number(\.retryLimit, 0...1000)
+            case .lockTimeout: .number(\.lockTimeoutSeconds, PasscodePolicy.lockTimeoutRange)
+            case .minLength: .number(\.minLength, PasscodePolicy.characterRange)
+            case .minUnique: .number(\.minUniqueCharacters, PasscodePolicy.characterRange)
+            case .retryLimit: .number(\.retryLimit, PasscodePolicy.retryRange)
             }
         }
     }

@@ -2,9 +2,6 @@ import Cryptography
 import Groundwork
 import Storage
 
-/// Which records are of a person, and go behind the passcode.
-public typealias PersonalRule = @Sendable (RecordName, RecordKind) -> Bool
-
 /// What the passcode changes in the vault, each in one commit.
 extension Vault {
     /// - Throws: ``VaultError``, such as ``PasscodeError/tampered`` for a state that cannot be read.
@@ -70,14 +67,14 @@ extension Vault {
         try forgetFormerBytes()
     }
 
-    /// Puts the records of persons behind the passcode that were written before there was one, in one commit. A record
-    /// that is damaged stays as it is.
-    func protect(_ isPersonal: PersonalRule) throws(VaultError) {
+    /// Puts those of these records behind the passcode that are not yet, in one commit. One that is damaged is left
+    /// alone.
+    func protect(_ names: [RecordName]) throws(VaultError) {
         let unsealed = try access()
-        var (root, names) = try explained { try unsealed.file.database.snapshot { try outside(isPersonal, unsealed) } }
-        guard !names.isEmpty else { return }
+        var (root, rest) = try explained { try unsealed.file.database.snapshot { try outside(names, unsealed) } }
+        guard !rest.isEmpty else { return }
         try write {
-            while let name = names.popLast() {
+            while let name = rest.popLast() {
                 do {
                     guard let record = try readInPlace(name, root, unsealed) else { continue }
                     return .put(name, record.kind, record.content, level: .unlocked)
@@ -90,25 +87,34 @@ extension Vault {
         try forgetFormerBytes()
     }
 
-    /// The records of persons that are not behind the passcode.
     private func outside(
-        _ isPersonal: PersonalRule, _ unsealed: Unsealed
+        _ names: [RecordName], _ unsealed: Unsealed
     ) throws -> (root: ManifestRoot, names: [RecordName]) {
         let (root, levels) = (try root(unsealed), try unsealed.file.levelKeyIDs())
-        var names: [RecordName] = []
-        for page in root.pages {
-            for (name, entry) in try unsealed.file.page(page, unsealed.seal).entries where !levels.contains(entry.key) {
-                let name = RecordName(scope: page.scope, name: name)
-                if isPersonal(name, entry.kind) { names.append(name) }
-            }
+        let found = try names.filter { name in
+            guard let place = root.place(of: name) else { return false }
+            let entry = try unsealed.file.page(root.pages[place], unsealed.seal).entries[name.name]
+            return entry.map { !levels.contains($0.key) } ?? false
         }
-        return (root, names)
+        return (root, found)
     }
 
     /// Removes from the file's log what commits have overwritten in the file.
     func forgetFormerBytes() throws(VaultError) {
         let unsealed = try access()
         try explained { try unsealed.file.database.checkpoint() }
+    }
+
+    /// Checks that records of persons can be read and written.
+    ///
+    /// - Throws: ``VaultError/levelLocked(path:level:)`` while the passcode is locked
+    public func requirePersonal() throws(VaultError) {
+        let unsealed = try access()
+        guard unsealed.seal.levelKeys[.unlocked] == nil else { return }
+        let hasLevels = try explained {
+            try unsealed.file.database.snapshot { try !unsealed.file.levelKeyIDs().isEmpty }
+        }
+        if hasLevels { throw .levelLocked(path: path, level: .unlocked) }
     }
 
     // MARK: Level keys

@@ -27,4 +27,10 @@ struct SecretAnswer {
         Input.expectSecret()
         return try Input.firstLine(of: Input.standardInput(limit: 4096))
     }
+
+    /// The first two lines of standard input, or the only one.
+    static func twoLines() throws(InputError) -> [String] {
+        Input.expectSecret()
+        return try Input.lines(of: Input.standardInput(limit: 4096)).prefix(2).filter { !$0.isEmpty }
+    }
 }

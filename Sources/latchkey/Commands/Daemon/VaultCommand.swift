@@ -4,14 +4,17 @@ import Groundwork
 
 struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "vault", abstract: "Check, copy and open the sealed store.",
+        commandName: "vault", abstract: "Check, copy, lock and open the sealed store.",
         discussion: """
             The store opens with any of its slots; each has its own key. To replace a key while the old \
             one still works, add a slot, have the agent open the store by it, and remove the old slot. The board stays \
             enrolled.
+
+            What the board has of persons may need a passcode beside that: 'latchkey vault passcode set'. The board's \
+            own work never does.
             """,
         subcommands: [
-            Slots.self, Add.self, Test.self, Rewrap.self, Remove.self, Rekey.self, Verify.self, Export.self,
+            VaultStatus.self, VaultLock.self, VaultUnlock.self, PasscodeCommand.self, VaultForgotten.self, Slots.self, Add.self, Test.self, Rewrap.self, Remove.self, Rekey.self, Verify.self, Export.self,
             Restore.self,
         ])
 

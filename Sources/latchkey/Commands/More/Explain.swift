@@ -74,6 +74,7 @@ struct Explain: ParsableCommand {
             fields.add("HTTP status", String(kind.httpStatus))
         }
         fields.add("numbers", entry.numbers.map(String.init).joined(separator: ", "))
+        fields.add("client numbers", entry.clientNumbers.map(\.description).joined(separator: ", "))
         fields.add("status", entry.status)
         return "\(Terminal.standardOutput.bold(entry.name))  \(title(of: entry.category))\n\(fields.text)"
     }
