@@ -187,7 +187,8 @@ let package = Package(
         feature("HomeAssistant", ["AgentMessages", "Board", "Messaging", "Storage"]),
         feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"]),
         feature(
-            "Directory", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"]),
+            "Directory",
+            ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories", "Vault"]),
         feature("Nearby", ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"]),
         feature(
             "Users",
@@ -197,7 +198,11 @@ let package = Package(
             ]),
         feature("Network", ["AgentGateway", "AgentMessages", "AgentBrokers", "Connectivity", "Gateway", "Messaging"]),
         feature(
-            "Metrics", ["AgentGateway", "AgentMessages", "AgentBrokers", "Board", "Gateway", "Messaging", "HTTPClient"]),
+            "Metrics",
+            [
+                "AgentGateway", "AgentMessages", "AgentBrokers", "AgentPasscode", "Board", "Gateway", "Messaging",
+                "HTTPClient", "Vault",
+            ]),
         feature("Listener", ["AgentMetrics"]),
         feature("FirstBoot", ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"]),
         feature(

@@ -45,7 +45,7 @@ extension VaultError {
         case .levelLocked(let path, let level):
             Explanation(
                 "vault.locked", .conflict, "the records of level \(level.rawValue) in vault \(path) are locked",
-                remedy: "unlock them with the passcode: latchkey vault unlock",
+                remedy: "unlock them with the passcode: latchkey vault unlock", gateway: .local(130_008),
                 numbers: [ClientNumber(.secureStore, 6)])
         case .otherBoard(_, let known, let found):
             Explanation(

@@ -104,7 +104,8 @@ struct MainJobTests {
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
-                    "clock", "vault", "storage", "tpm", "token", "default-document", "weak-settings", "network", "dns",
+                    "clock", "vault", "storage", "tpm", "token", "passcode", "default-document", "weak-settings",
+                    "network", "dns",
                     "gateway",
                     "pin", "device-certificate-dates", "device-key", "first-boot", "location", "accounts",
                     "session-lock",

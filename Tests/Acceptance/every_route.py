@@ -154,21 +154,25 @@ def log_in_by_prompt(account):
         sys.exit(f"POST {account}/login/prompted: {end}")
 
 
+def answer_prompts(target, body, answers, end):
+    """Answers what a stream asks, each in turn, until its last event."""
+    board = Board()
+    board.request("POST", target, json.dumps(body), {"Accept": "application/x-ndjson"})
+    answer = board.getresponse()
+    names, expected = [], ["prompt.asked", "prompt.answered"] * len(answers) + [end]
+    for line in answer:
+        event = json.loads(line)
+        names.append(event["event"])
+        if event["event"] == "prompt.asked":
+            ask("POST", f"/v1/prompts/{event['data']['id']}", {"text": answers.pop(0)})
+    if answer.status != 200 or names != expected:
+        sys.exit(f"POST {target}: {answer.status} {names}")
+
+
 def unlock_by_prompt(account):
     """Locks by a passcode that is asked for twice, and unlocks by one that is asked for until it is right."""
     for verb, answers in [("lock", ["2580", "2580"]), ("unlock", ["1234", "2580"])]:
-        board = Board()
-        board.request("POST", f"{account}/session/{verb}/prompted", json.dumps({"answerers": "user"}),
-                      {"Accept": "application/x-ndjson"})
-        answer = board.getresponse()
-        names = []
-        for line in answer:
-            event = json.loads(line)
-            names.append(event["event"])
-            if event["event"] == "prompt.asked":
-                ask("POST", f"/v1/prompts/{event['data']['id']}", {"text": answers.pop(0)})
-        if answer.status != 200 or names != ["prompt.asked", "prompt.answered"] * 2 + [verb + "ed"]:
-            sys.exit(f"POST {account}/session/{verb}/prompted: {answer.status} {names}")
+        answer_prompts(f"{account}/session/{verb}/prompted", {"answerers": "user"}, answers, verb + "ed")
 
 
 def lock_and_unlock(account):
@@ -246,10 +250,22 @@ ACCOUNTS = ["/v1", "/v1/accounts/gateway"]
 for target in [
         "version", "status", "doctor", "accounts", "accounts/gateway", "current-account", "proximity",
         "proximity/audit?count=5", "proximity/consents", "prompts", "board", "sensors", "dead-letters", "outbox/empty",
-        "vault/slots", "openapi.json"
+        "vault", "vault/slots", "openapi.json"
 ]:
     ask("GET", f"/v1/{target}")
 ask("POST", "/v1/vault/slots/1/test", {})
+ask("POST", "/v1/vault/passcode/policy", {"min_length": 4})
+ask("POST", "/v1/vault/passcode", {"passcode": "2580"})
+first_event("/v1/vault/foreground", "application/x-ndjson")
+ask("POST", "/v1/vault/lock/reset", {})
+if not ask("POST", "/v1/vault/lock", {})["passcode"]["locked"]:
+    sys.exit("POST /v1/vault/lock: it is not locked")
+answer_prompts("/v1/vault/unlock/prompted", {}, ["2580"], "unlocked")
+answer_prompts("/v1/vault/passcode/prompted", {"answerers": "user"}, ["abcd", "abcd"], "changed")
+ask("POST", "/v1/vault/lock", {})
+ask("POST", "/v1/vault/unlock", {"passcode": "abcd"})
+ask("DELETE", "/v1/vault/passcode")
+ask("POST", "/v1/vault/forgotten", {})
 ask("POST", "/v1/vault/rekey", {"root": True, "drop": []})
 if ask("POST", "/v1/vault/verify", {})["faults"]:
     sys.exit("POST /v1/vault/verify: there are faults")

@@ -1,8 +1,10 @@
+import FoundationEssentials
 import Groundwork
-import Vault
 
 @testable import AgentCore
 @testable import AgentGateway
+@testable import AgentPasscode
+@testable import Vault
 
 extension Row {
     /// The checks of hardware that has keys.
@@ -27,6 +29,27 @@ extension Row {
             $0.gateway.key = KeyFinding(.tpm, wanted: .tpm, fault: ChipError.absent(place: "TCTI").explanation)
         },
     ]
+
+    /// The check of the vault's passcode.
+    static let ofPasscode: [Row] = [
+        Row(PasscodeCheck(), "skip", "no passcode is set") { _ in },
+        Row(PasscodeCheck(), "skip", "no passcode is set") { $0.passcode = passcode(.none) },
+        Row(PasscodeCheck(), "pass", "switched off") { $0.passcode = passcode(.default) },
+        Row(PasscodeCheck(), "pass", "set and locked; without a chip") { $0.passcode = passcode(.set) },
+        Row(PasscodeCheck(), "pass", "set and locked, with a part of its key in the chip") {
+            $0.passcode = passcode(.set, hasHardware: true)
+        },
+        Row(PasscodeCheck(), "warn", "expires ") { $0.passcode = passcode(.set, expires: $0.now + 86_400) },
+        Row(PasscodeCheck(), "fail", "is being erased") { $0.passcode = passcode(.wiping) },
+    ]
+
+    private static func passcode(
+        _ state: PasscodeStatus.State, expires: Date? = nil, hasHardware: Bool = false
+    ) -> PasscodeStatus {
+        PasscodeStatus(
+            state: state, policy: PasscodePolicy(), open: [], failures: 0, triesLeft: nil, waitSeconds: 0,
+            expires: expires, hasHardware: hasHardware)
+    }
 
     private static func chip(failedTries: Int) -> ChipDescription {
         ChipDescription(manufacturer: "IBM", firmware: "8217.4131", failedTries: failedTries, tryLimit: 32)

@@ -108,7 +108,8 @@ struct FeatureTests {
         #expect(events.count == Set(events).count)
         #expect(
             checks == [
-                "clock", "vault", "storage", "tpm", "token", "default-document", "weak-settings", "network", "dns",
+                "clock", "vault", "storage", "tpm", "token", "passcode", "default-document", "weak-settings",
+                "network", "dns",
                 "gateway", "pin",
                 "device-certificate-dates", "device-key", "first-boot", "location", "accounts", "session-lock",
                 "oauth-accounts", "mpin",

@@ -45,7 +45,9 @@ private let knownByFeatures: [String: Set<String>] = [
     "Brokers": ["AgentMessages", "Cryptography", "HTTPClient", "Messaging", "Vault"],
     "Calls": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"],
     "Console": [],
-    "Directory": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"],
+    "Directory": [
+        "AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories", "Vault",
+    ],
     "FirstBoot": ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"],
     "Gateway": ["Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts", "Messaging", "Board", "Connectivity"],
     "HomeAssistant": ["AgentMessages", "Board", "Messaging", "Storage"],
@@ -53,10 +55,14 @@ private let knownByFeatures: [String: Set<String>] = [
     "MPin": ["Cryptography", "Prompts", "Board", "MPin"],
     "Messages": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"],
     "Listener": ["AgentMetrics"],
-    "Metrics": ["AgentGateway", "AgentMessages", "AgentBrokers", "Board", "Gateway", "Messaging", "HTTPClient"],
+    "Metrics": [
+        "AgentGateway", "AgentMessages", "AgentBrokers", "AgentPasscode", "Board", "Gateway", "Messaging", "HTTPClient",
+        "Vault",
+    ],
     "Nearby": ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"],
     "Network": ["AgentGateway", "AgentMessages", "AgentBrokers", "Connectivity", "Gateway", "Messaging"],
-    "OAuthServers": ["Cryptography", "HTTPClient", "Prompts", "Proximity", "OAuth", "OAuthAccounts"],
+    "OAuthServers": ["Cryptography", "HTTPClient", "Prompts", "Proximity", "OAuth", "OAuthAccounts", "Vault"],
+    "Passcode": ["Cryptography", "Prompts", "Vault"],
     "SettingsFiles": ["Gateway"],
     "Users": [
         "AgentGateway", "AgentNearby", "Cryptography", "Gateway", "Messaging", "OAuth", "Prompts", "Proximity", "Vault",

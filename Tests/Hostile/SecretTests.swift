@@ -13,7 +13,7 @@ import Testing
     .enabled(if: getuid() == 0, "reading a daemon's memory is for root"))
 struct SecretTests {
     /// The program as it is shipped, where there is one: it is linked otherwise than that of this build.
-    private static let program = Program.shipped
+    static let program = Program.shipped
     private static let password = "correct horse battery staple 4711"
     private static let wrongPassword = "incorrect-donkey-battery-0815"
     private static let passphrase = "the-vault-opens-with-these-words-2342"

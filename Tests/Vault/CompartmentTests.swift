@@ -232,7 +232,8 @@ struct CompartmentTests {
         state.policy.retryLimit = 3
         let key = try PasscodeKey.make(cost: lightCost, place: SecretBytes([1, 2]))
         for lock: CompartmentState.Lock in [
-            .none, .defaultPasscode, .passcode(key, since: bench.date), .wiping(place: nil), .wiping(place: SecretBytes([3])),
+            .none, .defaultPasscode, .passcode(key, since: bench.date), .wiping(place: nil),
+            .wiping(place: SecretBytes([3])),
         ] {
             state.lock = lock
             state.tries.count(at: bench.date)

@@ -229,7 +229,8 @@ struct LevelTests {
 
     // MARK: Records of persons
 
-    @Test("records of persons go behind the passcode with the first one, and nothing else does", arguments: [true, false])
+    @Test(
+        "records of persons go behind the passcode with the first one, and nothing else does", arguments: [true, false])
     func personal(isDefault: Bool) async throws {
         let (vault, compartment) = try await bench.open()
         let names = (0..<70).map { RecordName(scope: "user", name: "record \($0)") }

@@ -43,6 +43,7 @@ extension Schema {
             "tokenLifeLeft": .integer("in seconds, if there is an access token"),
             "locked": .boolean("whether the session is locked; then no user counts as logged in"),
             "lockedAt": .time("when it was locked"),
+            "hidden": .boolean("whether there is a user whom the vault's passcode hides while it is locked"),
             "attemptsLeft": .integer("wrong passcodes left before a locked session is ended"),
         ]
     }

@@ -2,6 +2,7 @@ import AgentBrokers
 import AgentCore
 import AgentGateway
 import AgentMessages
+import AgentPasscode
 import Board
 import FoundationEssentials
 import Gateway
@@ -9,6 +10,7 @@ import Groundwork
 import HTTPClient
 import LocalAPI
 import Messaging
+import Vault
 
 /// The agent's figures: only what is counted anyway, at the moment of the question. Labels are names of the settings,
 /// of accounts and of inboxes that were added, whose numbers have limits; nothing that comes from a network is one.
@@ -35,6 +37,7 @@ extension MetricsFeature {
         page.gauge(
             "latchkey_clock_plausible", "1 if the clock of the board is plausible", host.time.isPlausible ? 1 : 0)
         if host.vaultFault == nil {
+            await addPasscode(to: &page)
             page.add(await gatewayAccounts(), at: now)
             await addMessages(to: &page, at: now)
             page.add(await host.board.poller.counts() + host.board.handed.all())
@@ -45,6 +48,16 @@ extension MetricsFeature {
         let up = ContinuousClock.now - host.started
         page.add(ProcessFigures.read(), started: now.timeIntervalSince1970 - up / .seconds(1))
         return page
+    }
+
+    private func addPasscode(to page: inout MetricsPage) async {
+        // Damage is what the doctor reports.
+        guard let status = try? await passcode.status(), status.state == .set else { return }
+        page.gauge(
+            "latchkey_vault_passcode_locked", "1 while what the board has of persons is locked",
+            status.open.contains(.unlocked) ? 0 : 1)
+        page.gauge(
+            "latchkey_vault_passcode_failures", "Wrong passcodes since one was right", Double(status.failures))
     }
 
     private func gatewayAccounts() async -> [MetricsPage.GatewayAccount] {

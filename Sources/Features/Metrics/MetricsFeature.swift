@@ -2,7 +2,9 @@ import AgentBrokers
 import AgentCore
 import AgentGateway
 import AgentMessages
+import AgentPasscode
 import LocalAPI
+import Vault
 
 /// Figures of the agent that other tools can read.
 package final class MetricsFeature: Feature {
@@ -10,12 +12,14 @@ package final class MetricsFeature: Feature {
     let gateways: GatewayAccounts
     let broker: BoardBroker
     let brokers: BrokersFeature
+    let passcode: Compartment
 
     package init(_ host: Host) {
         self.host = host
         gateways = host.feature(GatewayFeature.self).gateways
         broker = host.feature(MessagesFeature.self).broker
         brokers = host.feature(BrokersFeature.self)
+        passcode = host.feature(PasscodeFeature.self).desk.compartment
     }
 
     /// The figures say that the vault is locked, while it is.

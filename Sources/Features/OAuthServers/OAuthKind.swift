@@ -67,6 +67,7 @@ final class OAuthKind: AccountKind {
     }
 
     func user(of account: OAuthAccount) async -> JSON {
+        guard await account.fault == nil else { return ["loggedIn": false, "hidden": true] }
         guard let user = await account.user() else { return ["loggedIn": false] }
         return [
             "loggedIn": true, "userName": (user.name ?? user.subject).map(JSON.string) ?? .null,

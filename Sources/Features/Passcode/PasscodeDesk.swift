@@ -6,7 +6,7 @@ import Vault
 
 /// Locks and unlocks the passcode, and has the features forget, or read again, what they have of persons.
 package final class PasscodeDesk: Sendable {
-    let compartment: Compartment
+    package let compartment: Compartment
     let timer = AsyncCondition(LockTimer())
     private let host: Host
 

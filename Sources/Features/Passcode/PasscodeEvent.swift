@@ -50,7 +50,8 @@ package enum PasscodeEvent: ReportedEvent, Equatable {
         case .refused(let left):
             EventReport(
                 "vault.passcode-refused", .notable,
-                "a wrong passcode was given" + (left.map { "; \($0) more erase everything behind it" } ?? ""),
+                "a wrong passcode was given"
+                    + (left.map { $0 == 1 ? "; one more erases everything" : "; \($0) more erase everything" } ?? ""),
                 left.map { ["triesLeft": .integer(Int64($0))] } ?? [:])
         case .expiresSoon(let days):
             EventReport(

@@ -60,8 +60,9 @@ extension PasscodeStatus {
         "triesLeft": .schema(.integer("wrong passcodes until everything behind it is erased").orNull) { $0.triesLeft },
         "waitSeconds": .of("until the next passcode can be tried") { $0.waitSeconds },
         "expires": .schema(.time("when it has to be changed").orNull) { $0.expires },
-        "hasHardware": .of("whether a chip has a part of its key: else a copy of the disk and its key can be guessed at")
-        { $0.hasHardware },
+        "hasHardware": .of(
+            "whether a chip has a part of its key: else a copy of the disk and its key can be guessed at"
+        ) { $0.hasHardware },
     ]
 }
 
@@ -86,7 +87,8 @@ struct PasscodeCheck: HealthCheck {
         case .none, .default: return .pass("switched off: what is behind it opens with the vault")
         case .set: break
         }
-        if let expires = status.expires, expires.timeIntervalSince(agent.now) < Double(PasscodeDesk.warnedDays) * 86_400 {
+        if let expires = status.expires, expires.timeIntervalSince(agent.now) < Double(PasscodeDesk.warnedDays) * 86_400
+        {
             return .warn(
                 "expires \(expires.formatted(.iso8601))", remedy: "change it: latchkey vault passcode change")
         }

@@ -3,9 +3,10 @@ import Groundwork
 import Settings
 import Vault
 
-/// The table `[passcode]`: the rules for the vault's passcode. Any of them makes the settings the place of all.
+/// The table `[passcode]`: the rules for the vault's passcode. One that is not the default makes the settings the place of
+/// all.
 package struct PasscodeSettings: TypedValue {
-    /// `nil` if the settings have no rule: then those that were set by a command are in force.
+    /// `nil` if the settings have only defaults: then those that were set by a command are in force.
     package var policy: PasscodePolicy?
 
     package init() {}
@@ -25,8 +26,7 @@ package struct PasscodeSettings: TypedValue {
             table.integer("min_length", &policy.minLength, in: PasscodePolicy.characterRange)
             table.integer("min_unique", &policy.minUniqueCharacters, in: PasscodePolicy.characterRange)
             table.integer("retry_limit", &policy.retryLimit, in: PasscodePolicy.retryRange)
-            let isGiven = PasscodePolicy.Rule.allCases.contains { table.has($0.settingName) }
-            configuration[PasscodeSettings.self].policy = isGiven ? policy : nil
+            configuration[PasscodeSettings.self].policy = policy == PasscodePolicy() ? nil : policy
         }
     }
 }

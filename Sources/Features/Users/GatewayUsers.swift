@@ -28,6 +28,7 @@ struct GatewayUsers: AccountUsers {
             lock?.json(host.settings.unlockPolicy).object ?? user?.json(at: host.time.now).object ?? [
                 "loggedIn": false
             ]
+        if try await session.userFault() != nil { members["hidden"] = true }
         members["status"] = .string(
             lock != nil ? "locked" : Authentication(try await session.status()).rawValue)
         members["flow"] = .string(host.settings[UserSettings.self].flow)

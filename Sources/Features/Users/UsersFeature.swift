@@ -46,7 +46,9 @@ package struct UsersFeature: Feature {
     package static var statusMembers: [String: Schema] { ["user": .user] }
 
     package func status() async throws -> [String: JSON] {
-        guard let user = try await gateways.link?.session.user() else { return [:] }
+        guard let session = await gateways.link?.session else { return [:] }
+        if try await session.userFault() != nil { return ["user": ["loggedIn": false, "hidden": true]] }
+        guard let user = try await session.user() else { return [:] }
         return ["user": user.json(at: host.time.now)]
     }
 }

@@ -37,13 +37,20 @@ struct Holdings: Sendable {
         keys[device.key].map { TLSIdentity(key: $0, chain: device.chain) }
     }
 
+    /// Changes the user, if there is one. A chain that sets a part of none would drop one who cannot be read.
+    mutating func updateUser(_ change: (inout HeldUser) -> Void) {
+        guard var user else { return }
+        change(&user)
+        self.user = user
+    }
+
     /// The tokens of a principal. Without a user the user's are empty and cannot be set.
     subscript(principal: Principal) -> HeldTokens {
         get { principal == .board ? board : user?.tokens ?? HeldTokens() }
         set {
             switch principal {
             case .board: board = newValue
-            case .user: user?.tokens = newValue
+            case .user: updateUser { $0.tokens = newValue }
             }
         }
     }

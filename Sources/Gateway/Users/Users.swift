@@ -70,8 +70,10 @@ struct Users: Sendable {
         guard user?.loggedInAt == date else { return }
         killPoint("profile-answered")
         try await store.update(in: operation) {
-            if let name = profile.userName { $0.user?.name = name }
-            $0.user?.profile = profile
+            $0.updateUser { user in
+                if let name = profile.userName { user.name = name }
+                user.profile = profile
+            }
         }
         killPoint("profile-committed")
     }

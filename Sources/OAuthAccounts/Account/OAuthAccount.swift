@@ -27,8 +27,8 @@ public actor OAuthAccount {
 
     public private(set) var server: ServerConfiguration
     private(set) var holding: AccountHolding
-    /// Why the stored holding cannot be read: the vault's passcode is locked.
-    private(set) var fault: VaultError?
+    /// Why what a person has here cannot be read: the vault's passcode is locked.
+    public private(set) var fault: VaultError?
     /// How often what is held was forgotten.
     private var locks = 0
     /// Whether the vault refused the newest holding, which is then only in memory.

@@ -66,7 +66,7 @@ extension PasscodeError {
             Explanation(
                 "vault.passcode-wrong", .denied,
                 "the passcode is wrong"
-                    + (triesLeft.map { "; \($0) more wrong ones erase everything behind it" } ?? ""))
+                    + (triesLeft.map { "; \(Self.wrongOnes($0)) everything behind it" } ?? ""))
         case .wiped:
             Explanation(
                 "vault.wiped", .denied,
@@ -93,6 +93,10 @@ extension PasscodeError {
                 "vault.tampered", .damaged, "what the vault has of its passcode is damaged or was changed",
                 remedy: "restore a copy of the vault, or erase what is behind the passcode")
         }
+    }
+
+    private static func wrongOnes(_ count: Int) -> String {
+        count == 1 ? "one more wrong one erases" : "\(count) more wrong ones erase"
     }
 
     public static let examples: [PasscodeError] =

@@ -1,4 +1,5 @@
 import Cryptography
+import Groundwork
 
 @testable import Vault
 
@@ -65,6 +66,31 @@ extension FuzzTarget {
             }
             try require(count <= ManifestRoot.recordLimit, "an export has a bounded number of records")
             try require(writer.bytes == bytes, "records have one way to be written")
+            return .accepted
+        },
+        FuzzTarget(name: "passcode-policy") { bytes throws(Violation) in
+            guard let json = try? JSON(parsing: bytes), let policy = try? PasscodePolicy(json) else { return .refused }
+            try require((try? PasscodePolicy(policy.json)) == policy, "rules that were read are written the same")
+            // A passcode of 256 characters breaks none of the limits of length.
+            let longest = SecretBytes((0..<256).map { UInt8(0x21 + $0 % 94) })
+            try require(policy.fault(of: longest) != .short, "no rule demands more than a passcode may have")
+            return .accepted
+        },
+        FuzzTarget(name: "passcode-policy-of-server") { bytes throws(Violation) in
+            guard let json = try? JSON(parsing: bytes), let policy = try? PasscodePolicy(server: json) else {
+                return .refused
+            }
+            try require((try? PasscodePolicy(policy.json)) == policy, "a server's rules are some of ours")
+            return .accepted
+        },
+        FuzzTarget(name: "passcode") { bytes throws(Violation) in
+            guard let passcode = try? Passcode(SecretBytes(bytes)) else { return .refused }
+            guard let again = try? Passcode(passcode.secret) else {
+                // Composed, a character may need more bytes than as it was entered.
+                try require(passcode.secret.count > Passcode.byteLimit, "a normal form is a passcode")
+                return .accepted
+            }
+            try require(again.secret == passcode.secret, "a normal form is normal")
             return .accepted
         },
     ]

@@ -16,7 +16,7 @@ struct HoldingsTests {
     private func records(_ holdings: Holdings) throws -> [String: SecretBytes] {
         var records: [String: SecretBytes] = [:]
         for change in HoldingsChanges(from: Holdings(), to: holdings, scope: "s").changes {
-            guard case .put(let name, _, let content, _) = change else { continue }
+            guard let (name, content) = Self.written(by: change) else { continue }
             records[name.name] = content
         }
         return records
@@ -65,6 +65,13 @@ struct HoldingsTests {
         #expect(HoldingsChanges(from: full, to: read, scope: "s").changes.isEmpty)
     }
 
+    private static func written(by change: Change) -> (name: RecordName, content: SecretBytes)? {
+        switch change {
+        case .put(let name, _, let content, _), .putPersonal(let name, _, let content): (name, content)
+        case .remove: nil
+        }
+    }
+
     @Test("holdings are written only where they changed, a document for all that changes together")
     func difference() throws {
         let full = try SampleHoldings.full()
@@ -74,18 +81,41 @@ struct HoldingsTests {
             return HoldingsChanges(from: full, to: next, scope: "s").changes.map { change in
                 switch change {
                 case .put(let name, _, _, _): name.name
+                case .putPersonal(let name, _, _): "personal \(name.name)"
                 case .remove(let name): "without \(name.name)"
                 }
             }
         }
         #expect(changed { $0.board.access = nil } == ["board-tokens"])
         #expect(changed { $0.board = HeldTokens() } == ["without board-tokens"])
-        #expect(changed { $0.user?.tokens.refresh = nil } == ["user-log-in"])
+        #expect(changed { $0.user?.tokens.refresh = nil } == ["personal user-log-in"])
         #expect(changed { $0.user = nil } == ["without user-log-in"])
         #expect(changed { $0.device?.renewedChain = [] } == ["device"])
         #expect(changed { $0.device = nil } == ["without device"])
         #expect(changed { $0.pendingKey = nil } == ["device-identity"])
         #expect(changed { _ in }.isEmpty)
+    }
+
+    @Test("holdings leave a user alone whom the passcode hides, until one logs in, or the user is dropped")
+    func hidden() throws {
+        let full = try SampleHoldings.full()
+        var hidden = full
+        hidden.user = nil
+        hidden.userFault = .levelLocked(path: "PATH", level: .unlocked)
+        func count(_ old: Holdings, _ new: Holdings) -> Int {
+            HoldingsChanges(from: old, to: new, scope: "s").changes.count
+        }
+        #expect(count(full, hidden) == 0)
+        var next = hidden
+        next[.user] = HeldTokens()
+        next[.user].access = nil
+        #expect(next.userFault != nil && count(hidden, next) == 0)
+        #expect(throws: VaultError.levelLocked(path: "PATH", level: .unlocked)) { try next.requireUnlocked() }
+        next.user = nil
+        #expect(next.userFault == nil && count(hidden, next) == 1)
+        next.user = full.user
+        #expect(count(hidden, next) == 1)
+        #expect(count(hidden, full) == 1)
     }
 
     @Test("holdings give up a key with the last reference to it")

@@ -114,4 +114,5 @@ function promptForm(prompt, titleID) {
 const completions = { "password": "current-password", "one-time-password": "one-time-code" };
 const answerNames = {
   "password": "Password", "pin": "PIN", "one-time-password": "One-time code", "lock-passcode": "Passcode",
+  "vault-passcode": "Passcode of the store", "new-vault-passcode": "New passcode",
 };

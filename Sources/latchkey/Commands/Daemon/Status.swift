@@ -152,6 +152,7 @@ struct Status: AsyncParsableCommand {
         }
         let isLocked = account["user"]?["locked"]?.bool == true
         let user = account["user"]?["userName"]?.string ?? (isLocked ? "a user without a name" : nil)
+        if account["user"]?["hidden"]?.bool == true { fields.add("user", out.yellow("locked with the store")) }
         fields.add("user", user.map { out.shown($0) + (isLocked ? out.yellow(", locked") : "") })
     }
 

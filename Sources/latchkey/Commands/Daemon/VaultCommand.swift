@@ -14,7 +14,8 @@ struct VaultCommand: AsyncParsableCommand {
             own work never does.
             """,
         subcommands: [
-            VaultStatus.self, VaultLock.self, VaultUnlock.self, PasscodeCommand.self, VaultForgotten.self, Slots.self, Add.self, Test.self, Rewrap.self, Remove.self, Rekey.self, Verify.self, Export.self,
+            VaultStatus.self, VaultLock.self, VaultUnlock.self, PasscodeCommand.self, VaultForgotten.self, Slots.self,
+            Add.self, Test.self, Rewrap.self, Remove.self, Rekey.self, Verify.self, Export.self,
             Restore.self,
         ])
 

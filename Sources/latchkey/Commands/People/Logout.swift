@@ -66,6 +66,9 @@ struct Whoami: RouteCommand {
                 let name = Terminal.standardOutput.shown(user["userName"]?.string ?? "a user without a name")
                 return "the session of \(name) is locked; unlock it: latchkey unlock"
             }
+            if user["hidden"]?.bool == true {
+                return "who is logged in is locked with the store; unlock it: latchkey vault unlock"
+            }
             let isAnonymous = user["status"]?.string == "anonymous"
             return "no user is logged in" + (isAnonymous ? "; the board itself has a token" : "")
         }
