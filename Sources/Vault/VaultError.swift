@@ -83,6 +83,7 @@ public enum VaultError: Explained, Equatable {
     case chip(ChipError)
     case token(TokenError)
     case passcode(PasscodeError)
+    case rollback(RollbackError)
 
     /// Whether a single record can no longer be read, whatever happens to the disk or the memory.
     var isOfRecord: Bool {
@@ -129,6 +130,8 @@ func explained<Result>(_ body: () throws -> Result) throws(VaultError) -> Result
         throw VaultError.cryptography(error)
     } catch let error as ChipError {
         throw VaultError.chip(error)
+    } catch let error as RollbackError {
+        throw VaultError.rollback(error)
     } catch let error as PasscodeError {
         throw VaultError.passcode(error)
     } catch let error as PasscodeFault {

@@ -98,6 +98,7 @@ package struct VaultFeature: Feature {
     package static var errors: [any Explained.Type] {
         [
             VaultError.self, VaultCopyError.self, ChipError.self, TokenError.self, ExportError.self, PasscodeError.self,
+            RollbackError.self,
         ]
     }
 

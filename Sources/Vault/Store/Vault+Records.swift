@@ -98,20 +98,23 @@ extension Vault {
     /// Makes all changes in order, or none; they are on disk when this returns. Removing a record, or replacing it by
     /// one of an open level, does not need its own level to be open.
     ///
+    /// - Parameter counting: whether no earlier copy of the file may take its place, see
+    ///   ``guardAgainstRollback(by:)``. Does not wait for the chip.
     /// - Throws: ``VaultError``, such as ``VaultError/levelLocked(path:level:)`` for a record of a level that is not
     ///   open, and ``PasscodeError/noPasscode`` if the vault has no such levels.
-    public func commit(_ changes: [Change]) throws(VaultError) {
+    public func commit(_ changes: [Change], counting: Bool = false) throws(VaultError) {
         _ = try access()
         for change in changes { try change.check() }
-        try write(changes)
+        try write(changes, counting: counting)
     }
 
     /// Makes changes that have been checked.
-    func write(_ changes: [Change]) throws(VaultError) {
+    func write(_ changes: [Change], counting: Bool = false) throws(VaultError) {
         guard !changes.isEmpty else { return }
         let (vaultID, kept) = (try access().seal.vaultID, keptKeys(removedBy: changes))
         var rest = changes.makeIterator()
-        try write { rest.next() }
+        try write(counting: counting) { rest.next() }
+        if counting { countLater() }
         for (key, keeper) in kept {
             killPoint("hardware-key-dropped")
             Task { await KeyMaker.shared.destroy(key, by: keeper, of: vaultID) }
@@ -121,10 +124,12 @@ extension Vault {
     /// Makes changes that have been checked, each as it comes.
     ///
     /// - Parameters:
+    ///   - counting: whether the commit counts; the caller has the counter follow.
     ///   - check: sees the list of records before the changes.
     ///   - next: gives `nil` after the last change.
     func write(
-        after check: (ManifestRoot, Unsealed) throws -> Void = { _, _ in }, _ next: () throws -> Change?
+        counting: Bool = false, after check: (ManifestRoot, Unsealed) throws -> Void = { _, _ in },
+        _ next: () throws -> Change?
     ) throws(VaultError) {
         let unsealed = try access()
         let written = try explained {
@@ -132,6 +137,7 @@ extension Vault {
                 var root = try root(unsealed)
                 try check(root, unsealed)
                 root.generation += 1
+                if counting { count(&root) }
                 guard let key = try unsealed.file.dataKey(root.key, unsealed.seal) else {
                     throw VaultError.manifestDamaged(path: path)
                 }
