@@ -250,6 +250,7 @@ for target in [
 ]:
     ask("GET", f"/v1/{target}")
 ask("POST", "/v1/vault/slots/1/test", {})
+ask("POST", "/v1/vault/accept-rollback", {})
 ask("POST", "/v1/vault/rekey", {"root": True, "drop": []})
 if ask("POST", "/v1/vault/verify", {})["faults"]:
     sys.exit("POST /v1/vault/verify: there are faults")

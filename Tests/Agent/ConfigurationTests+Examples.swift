@@ -8,6 +8,7 @@ extension ConfigurationTests {
         ("vault.passphrase_file", "\"relative\"", "\"/etc/latchkey/passphrase\""),
         ("vault.development_key_file", "\"relative\"", "\"/tmp/key\""),
         ("vault.export", "\"all\"", "\"with-identity\""),
+        ("vault.rollback", "\"ignore\"", "\"refuse\""),
         ("pkcs11.module", "\"module.so\"", "\"/usr/lib/softhsm/libsofthsm2.so\""),
         ("pkcs11.uri", "\"token=board\"", "\"pkcs11:token=board;object=vault\""),
         ("pkcs11.pin_credential", "\"a/b\"", "\"other\""),

@@ -46,6 +46,8 @@ package final class KeyHardware: Sendable {
         return keepers
     }
 
+    package var chip: Chip { settings.tpm.chip }
+
     /// The key for a slot of the vault.
     package var tpmSlot: TPMSlot {
         TPMSlot(settings.tpm.chip, registers: ChipRegisters(settings.tpm.registers) ?? .none)

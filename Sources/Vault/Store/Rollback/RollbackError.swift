@@ -1,7 +1,7 @@
 import Groundwork
 
 /// Why a vault's file is not known to be its newest. What is found stays until ``Vault/acceptRollback()``, or until the
-/// vault is opened again.
+/// program starts again.
 public enum RollbackError: Explained, Equatable {
     /// The counter has counted for a newer file: this one is an earlier copy.
     case rolledBack

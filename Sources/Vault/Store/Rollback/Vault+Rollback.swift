@@ -10,8 +10,9 @@ import Storage
 /// a try of the passcode is not judged before the chip has counted it; everything else is committed all the same, and
 /// counts later, when the chip is asked again.
 extension Vault {
-    /// Guards the file by a counter in a chip from now on. The counter is made when it is needed first.
-    public func guardAgainstRollback(by chip: Chip) { guarding = RollbackGuard(chip: chip) }
+    /// Guards the file by a counter in a chip from now on, if it is not guarded already. The counter is made when it is
+    /// needed first.
+    public func guardAgainstRollback(by chip: Chip) { guarding = guarding ?? RollbackGuard(chip: chip) }
 
     /// Whether the file has a counter, in use or to be removed.
     ///

@@ -12,7 +12,7 @@ struct VaultCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Slots.self, Add.self, Test.self, Rewrap.self, Remove.self, Rekey.self, Verify.self, Export.self,
-            Restore.self,
+            Restore.self, AcceptRollback.self,
         ])
 
     struct Slots: RouteCommand {
