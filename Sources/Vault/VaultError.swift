@@ -73,6 +73,8 @@ public enum VaultError: Explained, Equatable {
     /// A key of that name already exists.
     case keyExists(name: RecordName)
     case nameNotAllowed(name: RecordName, kind: RecordKind?)
+    /// A value was written again or removed while it was read in pieces, or written.
+    case valueChanged(name: RecordName)
     case contentTooLong(name: RecordName, bytes: Int, limit: Int)
     case tooManyRecords(path: String, limit: Int)
 

@@ -14,6 +14,8 @@ struct StateTests {
     private static let ofCounter: Set<String> = [
         "counter-made", "anchor-planned", "counter-raised", "anchor-written", "counter-retired",
     ]
+    /// That of values in pieces, at which `PiecesTests` kills.
+    private static let ofPieces = "piece-written"
 
     private static let quiet = "[telemetry]\nenabled = false"
 
@@ -61,7 +63,8 @@ struct StateTests {
                 .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points)
                 .union(ProfileStateTests.states.map(\.name)).union(FirstBootStateTests.states.map(\.point))
                 .union(ConsentStateTests.points).union([ConsentStateTests.grant])
-                .union(SettingsStateTests.states.map(\.point)).union(Self.ofPasscode).union(Self.ofCounter))
+                .union(SettingsStateTests.states.map(\.point)).union(Self.ofPasscode).union(Self.ofCounter)
+                .union([Self.ofPieces]))
     }
 
     @Test(

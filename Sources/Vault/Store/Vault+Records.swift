@@ -12,6 +12,7 @@ extension Vault {
     /// - Throws: ``VaultError``; the record's own are `recordDamaged`, `recordDisplaced`, `recordRolledBack` and
     ///   `recordMissing`. ``VaultError/recordIsKey(name:)`` for a private key, which only a ``KeyStore`` reads.
     ///   ``VaultError/levelLocked(path:level:)`` if the record needs the passcode.
+    ///   ``VaultError/contentTooLong(name:bytes:limit:)`` for a value in pieces, see ``value(_:)``.
     public func record(_ name: RecordName) throws(VaultError) -> Record? {
         let record = try exposedRecord(name)
         guard record?.kind != .privateKey else { throw VaultError.recordIsKey(name: name) }
@@ -21,9 +22,14 @@ extension Vault {
     /// Reads a record as ``record(_:)`` does, including private keys.
     @_spi(KeyBytes) public func exposedRecord(_ name: RecordName) throws(VaultError) -> Record? {
         let unsealed = try access()
-        return try explained {
+        let record = try explained {
             try unsealed.file.database.snapshot { try read(name, try root(unsealed), unsealed) }
         }
+        guard record?.kind != .pieces else {
+            let bytes = try value(name)?.count ?? 0
+            throw VaultError.contentTooLong(name: name, bytes: bytes, limit: Change.contentLimit)
+        }
+        return record
     }
 
     func read(_ name: RecordName, _ root: ManifestRoot, _ unsealed: Unsealed) throws -> Record? {
@@ -168,8 +174,14 @@ extension Vault {
                 kind: kind, version: draft.root.generation, key: levelKey?.id ?? draft.root.key)
             try unsealed.file.put(name, entry, content, unsealed.seal, key: levelKey?.key ?? key)
             try draft.put(name, entry)
+            let value = kind == .pieces ? LargeValue(decoding: content) : nil
+            try unsealed.file.removePieces(of: name, except: value?.id)
+            if let value, try unsealed.file.pieceCount(of: name, value.id) != value.pieceCount {
+                throw VaultError.valueChanged(name: name)
+            }
         case .remove(let name):
             try unsealed.file.remove(name)
+            try unsealed.file.removePieces(of: name, except: nil)
             try draft.remove(name)
         }
     }

@@ -158,6 +158,8 @@ public actor Vault {
         root = nil
         (generation, seal.levelKeys) = try explained {
             try opening.convert(seal)
+            // What a full disk keeps now is removed by a later opening.
+            if file == nil, try opening.hasDrafts() { try? opening.removeDrafts() }
             return try opening.database.snapshot {
                 let opened = Unsealed(file: opening, seal: seal, openedBy: slot)
                 let root = try checkedRoot(opened)
