@@ -110,7 +110,8 @@ public actor OAuthAccounts {
             if let answer { try server.take(answer) }
             try server.check()
             killPoint("oauth-account-answered")
-            try await vault.commit([AccountRecords.change(server, of: name), AccountRecords.addition(of: name)])
+            try await vault.commit(
+                [AccountRecords.change(server, of: name), AccountRecords.addition(of: name)], counting: true)
         } catch {
             // An unused client is not left behind; why there is no account matters more.
             try? await OAuthAccount.deregister(server, by: client)
@@ -170,7 +171,7 @@ public actor OAuthAccounts {
             var changes = try await vault.names(scope: scope).map(Change.remove)
             changes.append(.remove(AccountRecords.entry(name)))
             killPoint("oauth-removal-begun")
-            try await vault.commit(changes)
+            try await vault.commit(changes, counting: true)
         }
     }
 }

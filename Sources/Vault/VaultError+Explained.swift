@@ -166,6 +166,10 @@ extension VaultError {
                     + "that are not allowed")
         case .contentTooLong(let name, let bytes, let limit):
             Explanation("vault.content-too-long", .tooLarge, "record \(name) has \(bytes) bytes; \(limit) are allowed")
+        case .valueChanged(let name):
+            Explanation(
+                "vault.value-changed", .conflict, "record \(name) was written again or removed meanwhile",
+                remedy: "read it again")
         case .tooManyRecords(let path, let limit):
             Explanation("vault.too-many-records", .conflict, "vault \(path) can hold no more than \(limit) records")
         case .export(let error): error.explanation
@@ -174,6 +178,7 @@ extension VaultError {
         case .chip(let error): error.explanation
         case .token(let error): error.explanation
         case .passcode(let error): error.explanation
+        case .rollback(let error): error.explanation
         }
     }
 
@@ -203,10 +208,10 @@ extension VaultError {
         .keyInvalid(name: placeholder), .keyExists(name: placeholder),
         .keeperMissing(.pkcs11), .nameNotAllowed(name: placeholder, kind: nil),
         .contentTooLong(name: placeholder, bytes: 2_000_000, limit: 1_048_576),
-        .tooManyRecords(path: "PATH", limit: 1024),
+        .valueChanged(name: placeholder), .tooManyRecords(path: "PATH", limit: 1024),
         .export(.exists(path: "PATH")), .storage(.full(path: "PATH")), .cryptography(.notAuthentic),
         .chip(.absent(place: "TCTI")), .token(.noToken(uri: "URI")),
-        .passcode(.busy),
+        .passcode(.busy), .rollback(.rolledBack),
     ]
 
     private static let placeholder = RecordName(scope: "GATEWAY", name: "RECORD")

@@ -73,6 +73,8 @@ public enum VaultError: Explained, Equatable {
     /// A key of that name already exists.
     case keyExists(name: RecordName)
     case nameNotAllowed(name: RecordName, kind: RecordKind?)
+    /// A value was written again or removed while it was read in pieces, or written.
+    case valueChanged(name: RecordName)
     case contentTooLong(name: RecordName, bytes: Int, limit: Int)
     case tooManyRecords(path: String, limit: Int)
 
@@ -83,6 +85,7 @@ public enum VaultError: Explained, Equatable {
     case chip(ChipError)
     case token(TokenError)
     case passcode(PasscodeError)
+    case rollback(RollbackError)
 
     /// Whether a single record can no longer be read, whatever happens to the disk or the memory.
     var isOfRecord: Bool {
@@ -129,6 +132,8 @@ func explained<Result>(_ body: () throws -> Result) throws(VaultError) -> Result
         throw VaultError.cryptography(error)
     } catch let error as ChipError {
         throw VaultError.chip(error)
+    } catch let error as RollbackError {
+        throw VaultError.rollback(error)
     } catch let error as PasscodeError {
         throw VaultError.passcode(error)
     } catch let error as PasscodeFault {

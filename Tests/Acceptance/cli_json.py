@@ -108,6 +108,7 @@ for name in [
 ]:
     command(name)
 command("status", "--account", "gateway")
+command("vault accept-rollback", "--yes")
 command("accounts show", "gateway")
 command("config get", "broker.port")
 command("config set", "broker.port", "1883")

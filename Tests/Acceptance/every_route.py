@@ -266,6 +266,7 @@ ask("POST", "/v1/vault/lock", {})
 ask("POST", "/v1/vault/unlock", {"passcode": "abcd"})
 ask("DELETE", "/v1/vault/passcode")
 ask("POST", "/v1/vault/forgotten", {})
+ask("POST", "/v1/vault/accept-rollback", {})
 ask("POST", "/v1/vault/rekey", {"root": True, "drop": []})
 if ask("POST", "/v1/vault/verify", {})["faults"]:
     sys.exit("POST /v1/vault/verify: there are faults")

@@ -20,6 +20,7 @@ extension ConfigurationTests {
         ("passcode.min_length", "257", "6"),
         ("passcode.min_unique", "257", "4"),
         ("passcode.retry_limit", "1001", "10"),
+        ("vault.rollback", "\"ignore\"", "\"refuse\""),
         ("pkcs11.module", "\"module.so\"", "\"/usr/lib/softhsm/libsofthsm2.so\""),
         ("pkcs11.uri", "\"token=board\"", "\"pkcs11:token=board;object=vault\""),
         ("pkcs11.pin_credential", "\"a/b\"", "\"other\""),

@@ -17,6 +17,11 @@ extension Row {
         },
         Row(TokenCheck(), "skip", "settings name none") { _ in },
         Row(TokenCheck(), "fail", "URI") { $0.hardware.token = .failure(.token(.noToken(uri: "URI"))) },
+        Row(RollbackCheck(), "skip", "not open") { _ in },
+        Row(RollbackCheck(), "pass", "not guarded") { $0.rollback = .notGuarded },
+        Row(RollbackCheck(), "pass", "guarded by a counter") { $0.rollback = .guarded },
+        Row(RollbackCheck(), "fail", "an earlier copy") { $0.rollback = .fault(.rollback(.rolledBack)) },
+        Row(RollbackCheck(), "warn", "there is no TPM") { $0.rollback = .fault(.chip(.absent(place: "TCTI"))) },
         Row(DeviceKeyCheck(), "skip", "no registration") { _ in },
         Row(DeviceKeyCheck(), "pass", "in the sealed store") {
             $0.gateway.key = KeyFinding(.software, wanted: .software)

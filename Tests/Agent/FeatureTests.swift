@@ -108,9 +108,8 @@ struct FeatureTests {
         #expect(events.count == Set(events).count)
         #expect(
             checks == [
-                "clock", "vault", "storage", "tpm", "token", "passcode", "default-document", "weak-settings",
-                "network", "dns",
-                "gateway", "pin",
+                "clock", "vault", "storage", "tpm", "token", "vault-rollback", "passcode",
+                "default-document", "weak-settings", "network", "dns", "gateway", "pin",
                 "device-certificate-dates", "device-key", "first-boot", "location", "accounts", "session-lock",
                 "oauth-accounts", "mpin",
                 "broker",
@@ -172,7 +171,7 @@ struct StandbyTests {
                 let diagnosis = try await client.get("/v1/doctor")
                 #expect(
                     diagnosis["checks"]?.array?.compactMap { $0["name"]?.string } == [
-                        "clock", "vault", "storage", "api-listener",
+                        "clock", "vault", "storage", "vault-rollback", "api-listener",
                     ])
                 let figures = String(decoding: try await client.text("/v1/metrics", as: "text/plain"), as: UTF8.self)
                 #expect(figures.contains("\nlatchkey_vault_locked 1\n") && !figures.contains("latchkey_registration"))

@@ -10,6 +10,13 @@ struct StateTests {
         "passcode-counted", "passcode-opened", "passcode-reset", "passcode-wiping",
     ]
 
+    /// Those of the counter in a TPM, at which `RollbackKillTests` kills.
+    private static let ofCounter: Set<String> = [
+        "counter-made", "anchor-planned", "counter-raised", "anchor-written", "counter-retired",
+    ]
+    /// That of values in pieces, at which `PiecesTests` kills.
+    private static let ofPieces = "piece-written"
+
     private static let quiet = "[telemetry]\nenabled = false"
 
     @Test("a board killed in a named state recovers as the table says", arguments: KilledState.all)
@@ -56,7 +63,8 @@ struct StateTests {
                 .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points)
                 .union(ProfileStateTests.states.map(\.name)).union(FirstBootStateTests.states.map(\.point))
                 .union(ConsentStateTests.points).union([ConsentStateTests.grant])
-                .union(SettingsStateTests.states.map(\.point)).union(Self.ofPasscode))
+                .union(SettingsStateTests.states.map(\.point)).union(Self.ofPasscode).union(Self.ofCounter)
+                .union([Self.ofPieces]))
     }
 
     @Test(

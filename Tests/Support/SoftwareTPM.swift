@@ -69,11 +69,16 @@ package final class SoftwareTPM: @unchecked Sendable {
     package func loadedHandles() throws -> String {
         var handles = ""
         for kind in ["handles-transient", "handles-loaded-session"] {
-            let tool = try spawn(["/usr/bin/tpm2_getcap", kind], output: "\(directory)/handles")
-            guard ChildProcess.waitForExit(of: tool) == 0 else { throw Unexpected("no \(kind)") }
-            handles += String(decoding: try read("handles"), as: UTF8.self)
+            handles += String(decoding: try capabilities(kind), as: UTF8.self)
         }
         return handles
+    }
+
+    /// What `tpm2_getcap` says.
+    package func capabilities(_ kind: String) throws -> [UInt8] {
+        let tool = try spawn(["/usr/bin/tpm2_getcap", kind], output: "\(directory)/capabilities")
+        guard ChildProcess.waitForExit(of: tool) == 0 else { throw Unexpected("no \(kind)") }
+        return try read("capabilities")
     }
 
     private func spawn(_ arguments: [String], output: String = "/dev/null") throws -> pid_t {

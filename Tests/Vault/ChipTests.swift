@@ -140,7 +140,8 @@ struct ChipTests {
         await #expect(throws: VaultError.chip(.registersChanged)) { try await bound.wrappingKey(from: made.parameters) }
         #expect(try software.loadedHandles().isEmpty)
         let authorization = try SecretBytes.random(32)
-        let counter = try ChipCounter.make(in: chip, authorization: authorization)
+        let number = ChipIndex.numbers.lowerBound
+        let (counter, _) = try ChipCounter.prepare(under: [number], in: chip, authorization)
         #expect(throws: VaultError.self) { try counter.value(in: chip, try SecretBytes.random(32)) }
         #expect(try software.loadedHandles().isEmpty)
         // The list is not always empty.

@@ -42,7 +42,7 @@ extension Desk {
         let pieces = try ExportPieces(header, secret, of: "export", from: { source.take($0) })
         var records = try ExportRecords(of: "export", from: pieces.next)
         var found: [(name: RecordName, content: SecretBytes)] = []
-        while let record = try records.next() { found.append((record.name, record.content)) }
+        while let record = try records.next() { found.append((record.name, record.content ?? SecretBytes([]))) }
         return found
     }
 }

@@ -30,15 +30,26 @@ struct FieldTests {
         }
         return root
     }()
+    private static let anchoring = {
+        var anchoring = Anchoring()
+        for number in [ChipIndex.numbers.lowerBound, ChipIndex.numbers.upperBound] {
+            anchoring.retire()
+            let index = ChipIndex(number: number, primaryName: [0, 0x0B] + [UInt8](repeating: 5, count: 32))
+            anchoring.use(Anchor(counter: ChipCounter(index: index), value: .max, date: -1))
+        }
+        return anchoring
+    }()
 
-    @Test("a page and the root of the list of records are read as they were written")
-    func roundTrip() {
+    @Test("a page and the root of the list of records are read as they were written", arguments: [false, true])
+    func roundTrip(hasCounter: Bool) {
         #expect(ManifestPage(decoding: Self.page.encoded()) == Self.page)
-        #expect(ManifestRoot(decoding: Self.root.encoded()) == Self.root)
+        var root = Self.root
+        if hasCounter { root.anchoring = Self.anchoring }
+        #expect(ManifestRoot(decoding: root.encoded()) == root)
     }
 
-    @Test("a page or a root of the list of records that ends anywhere too early is refused")
-    func truncated() {
+    @Test("a page or a root of the list of records that ends anywhere too early is refused", arguments: [false, true])
+    func truncated(hasCounter: Bool) {
         let page = Self.page.encoded()
         var single = ManifestPage(scope: token.scope)
         single.entries["device"] = Self.page.entries["device"]
@@ -46,9 +57,13 @@ struct FieldTests {
         for count in 0..<page.count where count != single.encoded().count {
             #expect(ManifestPage(decoding: Array(page.prefix(count))) == nil)
         }
-        let root = Self.root.encoded()
+        let anchoring = hasCounter ? Self.anchoring : Anchoring()
+        var whole = Self.root
+        whole.anchoring = anchoring
+        let root = whole.encoded()
         let ends = (0...3).map { count in
             var shorter = ManifestRoot(key: 1)
+            shorter.anchoring = anchoring
             for page in Self.root.pages.prefix(count) { shorter.insert(page) }
             return shorter.encoded().count
         }

@@ -84,7 +84,7 @@ struct VaultFileTests {
         try await desk.fill((token, "a"))
         try desk.tamper("PRAGMA user_version = 9")
         let before = try desk.bytes()
-        await #expect(throws: VaultError.newerVersion(path: desk.path, found: 9, supported: 2)) {
+        await #expect(throws: VaultError.newerVersion(path: desk.path, found: 9, supported: 3)) {
             try await desk.open()
         }
         #expect(try desk.bytes() == before)

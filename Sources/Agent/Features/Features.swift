@@ -30,6 +30,7 @@ package enum Features {
         AgentFeature.self,
         EventsFeature.self,
         VaultFeature.self,
+        RollbackFeature.self,
         HardwareFeature.self,
         PasscodeFeature.self,
         // Before the gateways: an account that is switched when it resumes ends the grants that are stored.

@@ -98,9 +98,13 @@ package final class Agent: Sendable {
     /// A damaged vault is renamed and a new one created, unless it may have a key in hardware: a board that only
     /// reports its trouble is worth more than one that does not start.
     private func openVault() async throws {
-        // One of another board is open, and is only compared again: to derive its key each second would be work.
-        if case .otherBoard = host.vaultFault {} else { try await unsealVault() }
+        switch host.vaultFault {
+        // It is open, and is only compared again: to derive its key each second would be work.
+        case .otherBoard, .rollback: break
+        default: try await unsealVault()
+        }
         try await host.feature(HardwareFeature.self).checkHardware()
+        try await host.feature(RollbackFeature.self).begin()
     }
 
     private func unsealVault() async throws {

@@ -6,7 +6,7 @@ import Storage
 import Vault
 
 /// The agent while its vault cannot be used for an external reason: a disk that is full, read-only or failing, a vault
-/// that a newer version wrote, or one that belongs to another board.
+/// that a newer version wrote, one that belongs to another board, or an earlier copy that the settings refuse.
 ///
 /// Nothing is damaged, so nothing is set aside or changed. `latchkey status` and `latchkey doctor` say what is wrong,
 /// the routes of features that need the vault answer with the reason, and the agent continues by itself once the vault
@@ -18,7 +18,7 @@ struct Standby {
     /// Whether waiting may help; other errors need an administrator, who then restarts the agent.
     static func helps(against error: VaultError) -> Bool {
         switch error {
-        case .newerVersion, .otherBoard: true
+        case .newerVersion, .otherBoard, .rollback: true
         // A chip that is there tomorrow opens the vault; another one never will.
         case .chip(let error): error != .otherChip
         // A try with a PIN that was refused is never repeated, and the rest may change outside.
@@ -51,7 +51,10 @@ struct Standby {
             var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
             while true {
                 // A person who has decided does not wait long.
-                if case .otherBoard = host.vaultFault { backoff.reset() }
+                switch host.vaultFault {
+                case .otherBoard, .rollback: backoff.reset()
+                default: break
+                }
                 try await Task.sleep(for: backoff.next())
                 do {
                     return try await open()

@@ -37,6 +37,16 @@ package struct VaultSettings: Sendable, Equatable {
         case off
     }
 
+    /// What an earlier copy of the vault leads to, which a counter in the TPM shows.
+    package enum Rollback: String, Sendable, CaseIterable {
+        /// It is reported, and the agent goes on; no passcode is tried.
+        case report
+        /// The agent waits for a person.
+        case refuse
+        /// There is no counter.
+        case off
+    }
+
     /// What opens the vault, tried in this order. A new vault gets a slot for each.
     package var slots = [Slot.systemdCredential]
     /// Name of the credential below `$CREDENTIALS_DIRECTORY`.
@@ -46,6 +56,7 @@ package struct VaultSettings: Sendable, Equatable {
     /// Path of the development key; empty: `vault.key` in the state directory.
     package var developmentKeyFile = ""
     package var export = Export.withoutIdentity
+    package var rollback = Rollback.report
     package var tpm = TPMSettings()
     package var token = TokenSettings()
 }

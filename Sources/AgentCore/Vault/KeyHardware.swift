@@ -51,6 +51,7 @@ package final class KeyHardware: Sendable {
 
     /// The chip's half of a passcode, if the settings use the TPM.
     package var passcodeHardware: PasscodeHardware? { usesChip ? .tpm(settings.tpm.chip) : nil }
+    package var chip: Chip { settings.tpm.chip }
 
     /// The key for a slot of the vault.
     package var tpmSlot: TPMSlot {

@@ -11,6 +11,7 @@ package enum VaultEvent: ReportedEvent {
     case damageFound(faults: Int, first: VaultFault)
     /// By a slot of another kind than the one that the settings name first.
     case openedByAnother(slot: Int64, kind: Slot.Kind)
+    case rolledBack(RollbackError)
 
     package static let meanings = [
         "vault.damage-found": "a check of the whole vault found damage",
@@ -18,6 +19,7 @@ package enum VaultEvent: ReportedEvent {
         "vault.rekeyed": "every record of the vault is sealed with a new key, and the former key is gone",
         "vault.restored": "the vault has the records of an export, and the agent starts again with them",
         "vault.slot-opened": "a slot opened the vault whose kind the settings do not name first",
+        "vault.rolled-back": "the vault is an earlier copy, or the counter that shows this is gone from the TPM",
         "vault.set-aside": "the vault was damaged and is kept under another name; the board must be enrolled again",
     ]
 
@@ -27,6 +29,7 @@ package enum VaultEvent: ReportedEvent {
             "withIdentity": .boolean("whether the export has the board's identity"),
             "faults": .integer("how much is damaged"), "first": .string("the first of it"),
             "slot": .integer("number of the slot"), "kind": .string("what opens it"),
+            "code": .string("of the error, such as vault.counter-missing"),
         ]
     }
 
@@ -36,6 +39,8 @@ package enum VaultEvent: ReportedEvent {
             EventReport(
                 "vault.set-aside", .trouble,
                 "the vault was damaged and is kept as \(path); the board must be enrolled again")
+        case .rolledBack(let fault):
+            EventReport("vault.rolled-back", .trouble, fault.message, ["code": .string(fault.code)])
         case .openedByAnother(let slot, let kind):
             EventReport(
                 "vault.slot-opened", .trouble, "slot \(slot) (\(kind)) opened the vault, not the first in the settings",

@@ -19,6 +19,8 @@ package struct VaultFeature: Feature {
             table.string("passphrase_file", &configuration.vault.passphraseFile, .absolutePathOrEmpty)
             table.string("development_key_file", &configuration.vault.developmentKeyFile, .absolutePathOrEmpty)
             table.choice("export", &configuration.vault.export, VaultSettings.Export.allCases.map { ($0.rawValue, $0) })
+            table.choice(
+                "rollback", &configuration.vault.rollback, VaultSettings.Rollback.allCases.map { ($0.rawValue, $0) })
         }
         root.table("pkcs11") { token in
             token.string("module", &configuration.vault.token.module, .absolutePathOrEmpty)
@@ -39,9 +41,8 @@ package struct VaultFeature: Feature {
     package static var checks: [any HealthCheck] { [TPMCheck(), TokenCheck()] }
 
     package func examine(into state: inout AgentState) async throws {
-        let isSlot = try await host.vault.slots().contains { $0.kind == .tpm }
-        let isWanted = host.settings.vault.slots.contains(.tpm) || host.settings.identity.choice.keeper == .tpm
-        state.hardware = await host.hardware.findings(usesChip: isSlot || isWanted)
+        let isGuard = try await host.guardsVault()
+        state.hardware = await host.hardware.findings(usesChip: isGuard ? true : try await host.usesChip())
     }
 
     package func warnings() async throws -> [String] {

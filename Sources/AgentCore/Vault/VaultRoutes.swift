@@ -28,7 +28,9 @@ extension VaultFeature {
             .init(
                 "Add a slot to the sealed store", body: Self.keyMembers, required: ["kind"], answer: Slot.schema)
         ) { request in
-            .json(try await self.host.vault.add(try await self.newKey(RequestBody(request))).json(isInUse: false))
+            let slot = try await self.host.vault.add(try await self.newKey(RequestBody(request)))
+            try await self.host.guardVault()
+            return .json(slot.json(isInUse: false))
         }
         router.on(
             "POST", "/v1/vault/slots/{id}", needs: .operate,
@@ -38,10 +40,10 @@ extension VaultFeature {
                 answer: Slot.schema)
         ) { request in
             let (id, openedBy) = (try request.slot(), try await self.host.vault.openedBy().id)
-            return .json(
-                try await self.host.vault.rewrap(
-                    slot: id, with: try await self.newKey(RequestBody(request), replacing: id)
-                ).json(isInUse: id == openedBy))
+            let slot = try await self.host.vault.rewrap(
+                slot: id, with: try await self.newKey(RequestBody(request), replacing: id))
+            try await self.host.guardVault()
+            return .json(slot.json(isInUse: id == openedBy))
         }
         addTrialRoute(to: &router)
         router.on(

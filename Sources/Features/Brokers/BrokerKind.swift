@@ -134,7 +134,7 @@ final class BrokerKind: AccountKind, BoardBrokerSource {
                 }
                 account.identity = BrokerAccount.Identity(chain: chain, key: reference)
             }
-            try await self.host.vault.commit(account.additions)
+            try await self.host.vault.commit(account.additions, counting: true)
             let broker = Self.broker(account, self.host)
             self.state.withLock { state in
                 (state.brokers[name], state.unusable[name]) = (broker, nil)
@@ -148,7 +148,7 @@ final class BrokerKind: AccountKind, BoardBrokerSource {
         guard broker?.settings.isPreset != true else { throw BrokerError.inSettings(name.text) }
         try await endGrants()
         // First, so that nothing has changed if the vault cannot be written.
-        try await host.vault.commit(BrokerAccount.removals(of: name.text))
+        try await host.vault.commit(BrokerAccount.removals(of: name.text), counting: true)
         state.withLock { state in (state.brokers[name], state.unusable[name]) = (nil, nil) }
         _ = await broker?.disconnect()
         if let connection = connection(of: name) {

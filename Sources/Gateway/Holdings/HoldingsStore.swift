@@ -165,7 +165,9 @@ actor HoldingsStore {
 
     private func write(from old: Holdings, to new: Holdings) async throws {
         let step = HoldingsChanges(from: old, to: new, scope: scope)
-        try await vault.commit(step.changes + step.droppedKeys.flatMap { keys.removal(of: $0) })
+        // A registration begins or ends: an earlier copy of the vault must not hide it.
+        let counts = (old.device == nil) != (new.device == nil)
+        try await vault.commit(step.changes + step.droppedKeys.flatMap { keys.removal(of: $0) }, counting: counts)
     }
 
     /// Removes everything, including unreadable records.
@@ -177,7 +179,7 @@ actor HoldingsStore {
         var left = Holdings()
         left.clearAll(rest: rest, configuration)
         let additions = HoldingsChanges(from: Holdings(), to: left, scope: scope).changes
-        try await vault.commit(removals + keyRemovals + additions)
+        try await vault.commit(removals + keyRemovals + additions, counting: true)
         replace(current ?? State(holdings: Holdings(), revision: 0), by: left)
     }
 

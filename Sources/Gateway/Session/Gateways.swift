@@ -88,7 +88,7 @@ public actor Gateways {
             .remove(Self.stopped(identity)),
         ]
         if let document { changes.append(.put(Self.defaultDocument, .state, SecretBytes(document))) }
-        try await vault.commit(changes + more)
+        try await vault.commit(changes + more, counting: isSwitch)
         killPoint("switch-committed")
         if isSwitch, isDefault { events.send(.didSwitchGateway(from: previous, to: identity)) }
         return isSwitch ? previous : nil
@@ -104,7 +104,7 @@ public actor Gateways {
         var changes = [Change.remove(Self.record(of: account))]
         if let scope { changes += try await vault.names(scope: scope).map(Change.remove) }
         killPoint("account-removal-begun")
-        try await vault.commit(changes + more)
+        try await vault.commit(changes + more, counting: true)
         killPoint("account-removal-committed")
     }
 

@@ -7,6 +7,11 @@ actor KeyMaker {
     static let shared = KeyMaker()
     nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.keys.asUnownedSerialExecutor() }
 
+    /// Asks a chip for something.
+    func run<Result: Sendable>(
+        _ body: @Sendable () throws(VaultError) -> Result
+    ) throws(VaultError) -> Result { try body() }
+
     func key(_ algorithm: PrivateKey.Algorithm) throws(CryptographyError) -> PrivateKey {
         #if DEBUG
         if algorithm == .rsa(bits: 2048), let key = GivenKey.taken() { return key }

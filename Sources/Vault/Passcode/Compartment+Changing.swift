@@ -145,6 +145,7 @@ extension Compartment {
             state.tries = CountedTries()
             return try change(&state, file, seal)
         }.result
+        await vault.countLater()
         try await vault.forgetFormerBytes()
         return result
     }

@@ -52,7 +52,8 @@ public final class Compartment: Sendable {
 
     /// Opens the levels behind the passcode.
     ///
-    /// The attempt is counted on the disk before the passcode is tried. Waits between attempts double from one second
+    /// The attempt is counted on the disk before the passcode is tried, and by the chip that guards the vault: on a
+    /// file that was put back, or while that chip does not answer, no passcode is tried. Waits between attempts double from one second
     /// to fifteen minutes, also across restarts.
     ///
     /// - Throws: ``VaultError``; ``PasscodeError/wrong(triesLeft:)``, ``PasscodeError/wiped``,
@@ -100,10 +101,12 @@ public final class Compartment: Sendable {
         let chip = try await chipSecret(of: key)
         let now = date()
         wait.begin(at: uptime())
-        let counted = try await vault.changeCompartment { current, _, _ in
-            guard current == state else { throw PasscodeError.busy }
-            current.tries.count(at: now)
-        }.state
+        let counted = try await vault.counted { vault throws(VaultError) in
+            try vault.changeCompartment { current, _, _ in
+                guard current == state else { throw PasscodeError.busy }
+                current.tries.count(at: now)
+            }.state
+        }
         killPoint("passcode-counted")
         let derived = try await key.derive(from: passcode, chip: chip, vaultID: try await vault.vaultID)
         guard let keys = try await vault.levelKeys(by: derived) else {
@@ -111,7 +114,7 @@ public final class Compartment: Sendable {
             throw .passcode(.wrong(triesLeft: counted.tries.left(counted.policy)))
         }
         killPoint("passcode-opened")
-        let reset = try await vault.changeCompartment { current, _, _ in
+        let reset = try await vault.changeCompartment(counting: false) { current, _, _ in
             guard current == counted else { throw PasscodeError.busy }
             current.tries = CountedTries()
         }.state
@@ -163,6 +166,7 @@ public final class Compartment: Sendable {
             }
             try file.destroyLevelKeys()
         }
+        await vault.countLater()
         await vault.lockLevels(ProtectionLevel.behindPasscode)
         try await vault.forgetFormerBytes()
         killPoint("passcode-wiping")

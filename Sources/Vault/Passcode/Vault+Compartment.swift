@@ -26,13 +26,16 @@ extension Vault {
 
     /// Changes the state, and what belongs to it in the file, in one commit.
     ///
-    /// - Parameter change: works within the transaction, on the state that it finds.
+    /// - Parameters:
+    ///   - counting: whether no earlier state may take its place; the caller has the counter follow.
+    ///   - change: works within the transaction, on the state that it finds.
     /// - Returns: the new state, and what `change` returns.
     func changeCompartment<Result: Sendable>(
-        _ change: @Sendable (inout CompartmentState, VaultFile, Seal) throws -> Result
+        counting: Bool = true, _ change: @Sendable (inout CompartmentState, VaultFile, Seal) throws -> Result
     ) throws(VaultError) -> (state: CompartmentState, result: Result) {
         var (state, result, isWritten) = (CompartmentState(), Result?.none, false)
         try write(
+            counting: counting,
             after: { root, unsealed in
                 state = try compartment(in: root, unsealed)
                 result = try change(&state, unsealed.file, unsealed.seal)
@@ -51,6 +54,7 @@ extension Vault {
     func removeWiped() throws(VaultError) {
         var changes: [Change] = []
         try write(
+            counting: true,
             after: { root, unsealed in
                 var state = try compartment(in: root, unsealed)
                 guard case .wiping = state.lock else { throw PasscodeError.tampered }
@@ -64,6 +68,7 @@ extension Vault {
                 changes.append(.put(Compartment.record, .passcode, SecretBytes(state.encoded())))
                 try unsealed.file.removeLevelKeys()
             }, { changes.popLast() })
+        countLater()
         try forgetFormerBytes()
     }
 

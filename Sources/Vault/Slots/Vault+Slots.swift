@@ -20,14 +20,28 @@ extension Vault {
         defer { keyTurn.unlock() }
         try checkRoom()
         let made = try await made(key)
+        return try change { unsealed in
+            try checkRoom()
+            return try unsealed.file.insertSlot(for: made, of: unsealed.seal)
+        }
+    }
+
+    /// Changes slots, in a commit that counts.
+    private func change<Result>(_ body: (Unsealed) throws -> Result) throws(VaultError) -> Result {
         let unsealed = try access()
-        return try explained {
+        let (result, written) = try explained {
             try unsealed.file.database.transaction {
-                try checkRoom()
-                _ = try root(unsealed)
-                return try unsealed.file.insertSlot(for: made, of: unsealed.seal)
+                var root = try root(unsealed)
+                let result = try body(unsealed)
+                root.generation += 1
+                count(&root)
+                try unsealed.file.write(root, unsealed.seal)
+                return (result, root)
             }
         }
+        noteWritten(written)
+        countLater()
+        return result
     }
 
     private func checkRoom() throws(VaultError) {
@@ -44,15 +58,11 @@ extension Vault {
         defer { keyTurn.unlock() }
         let before = try storedSlot(id)
         let made = try await made(key)
-        let unsealed = try access()
-        let slot = try explained {
-            try unsealed.file.database.transaction {
-                guard try storedSlot(id) == before else { throw VaultError.slotUnknown(path: path, id: id) }
-                _ = try root(unsealed)
-                let slot = try unsealed.file.insertSlot(for: made, of: unsealed.seal, replacing: id)
-                killPoint("vault-rewrap-written")
-                return slot
-            }
+        let slot = try change { unsealed in
+            guard try storedSlot(id) == before else { throw VaultError.slotUnknown(path: path, id: id) }
+            let slot = try unsealed.file.insertSlot(for: made, of: unsealed.seal, replacing: id)
+            killPoint("vault-rewrap-written")
+            return slot
         }
         killPoint("vault-rewrap-committed")
         return slot
@@ -72,21 +82,18 @@ extension Vault {
     /// - Throws: ``VaultError/lastSlot(path:id:)`` when there is no other undamaged slot,
     ///   ``VaultError/onlyDevelopmentSlots(path:id:)``
     public func remove(slot id: Int64, force: Bool = false) throws(VaultError) {
-        let unsealed = try access()
-        try explained {
-            try unsealed.file.database.transaction {
-                let slots = try unsealed.file.storedSlots()
-                guard let slot = slots.first(where: { $0.id == id }) else {
-                    throw VaultError.slotUnknown(path: path, id: id)
-                }
-                let left = slots.filter { $0.id != id && !$0.isDamaged }
-                guard !left.isEmpty else { throw VaultError.lastSlot(path: path, id: id) }
-                let isNeeded = !slot.kind.isDevelopment && !slot.isDamaged
-                guard force || !isNeeded || left.contains(where: { !$0.kind.isDevelopment }) else {
-                    throw VaultError.onlyDevelopmentSlots(path: path, id: id)
-                }
-                try unsealed.file.database.run("DELETE FROM slot WHERE id = ?1", .integer(id))
+        try change { unsealed in
+            let slots = try unsealed.file.storedSlots()
+            guard let slot = slots.first(where: { $0.id == id }) else {
+                throw VaultError.slotUnknown(path: path, id: id)
             }
+            let left = slots.filter { $0.id != id && !$0.isDamaged }
+            guard !left.isEmpty else { throw VaultError.lastSlot(path: path, id: id) }
+            let isNeeded = !slot.kind.isDevelopment && !slot.isDamaged
+            guard force || !isNeeded || left.contains(where: { !$0.kind.isDevelopment }) else {
+                throw VaultError.onlyDevelopmentSlots(path: path, id: id)
+            }
+            try unsealed.file.database.run("DELETE FROM slot WHERE id = ?1", .integer(id))
         }
     }
 }

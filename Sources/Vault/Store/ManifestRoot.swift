@@ -21,6 +21,8 @@ struct ManifestRoot: Equatable {
     static let recordLimit = 4096
 
     private static let purpose = "latchkey manifest root 2"
+    /// Of a root with counters.
+    private static let anchoredPurpose = "latchkey manifest root 3"
 
     /// Increases by one with every commit.
     var generation: Int64 = 0
@@ -28,6 +30,8 @@ struct ManifestRoot: Equatable {
     var key: Int64
     /// The number of the next new page; none is used twice.
     var nextPage: Int64 = 1
+    /// What shows whether the file is the newest.
+    var anchoring = Anchoring()
     /// Sorted by scope and first name.
     private(set) var pages: [Page] = []
 
@@ -62,10 +66,15 @@ struct ManifestRoot: Equatable {
 
     /// `nil` for bytes that are not from ``encoded()``.
     init?(decoding bytes: [UInt8]) {
-        guard var reader = FieldReader(bytes, purpose: Self.purpose), let generation = reader.int64(), generation >= 0,
-            let key = reader.int64(), key > 0, let nextPage = reader.int64(), nextPage > 0
+        let anchored = FieldReader(bytes, purpose: Self.anchoredPurpose)
+        guard var reader = anchored ?? FieldReader(bytes, purpose: Self.purpose), let generation = reader.int64(),
+            generation >= 0, let key = reader.int64(), key > 0, let nextPage = reader.int64(), nextPage > 0
         else { return nil }
         (self.generation, self.key, self.nextPage) = (generation, key, nextPage)
+        if anchored != nil {
+            guard let anchoring = Anchoring(&reader) else { return nil }
+            self.anchoring = anchoring
+        }
         var ids = Set<Int64>()
         while !reader.isAtEnd {
             guard let id = reader.int64(), (1..<nextPage).contains(id), ids.insert(id).inserted,
@@ -87,8 +96,9 @@ struct ManifestRoot: Equatable {
     }
 
     func encoded() -> [UInt8] {
-        var writer = FieldWriter(purpose: Self.purpose)
+        var writer = FieldWriter(purpose: anchoring.isEmpty ? Self.purpose : Self.anchoredPurpose)
         for number in [generation, key, nextPage] { writer.append(number) }
+        if !anchoring.isEmpty { anchoring.append(to: &writer) }
         for page in pages {
             writer.append(page.id)
             writer.append(page.scope)

@@ -45,10 +45,15 @@ public struct RecordKind: RawRepresentable, Hashable, Sendable {
     public static let state = RecordKind(rawValue: "state")
     /// The state of the passcode, which only ``Compartment`` writes.
     static let passcode = RecordKind(rawValue: "passcode")
+    /// A value in pieces; its own kind is in the content.
+    static let pieces = RecordKind(rawValue: "pieces")
 
     var isAllowed: Bool {
         (1...64).contains(rawValue.utf8.count) && rawValue.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
+
+    /// Whether only this module writes such records.
+    var isReserved: Bool { self == .passcode || self == .pieces }
 }
 
 /// A record after reading and unsealing.
@@ -77,7 +82,7 @@ public enum Change: Sendable {
     func check() throws(VaultError) {
         switch self {
         case .put(let name, let kind, let content, _), .putPersonal(let name, let kind, let content):
-            guard name.isAllowed, kind.isAllowed, kind != .passcode, name != Compartment.record else {
+            guard name.isAllowed, kind.isAllowed, !kind.isReserved, name != Compartment.record else {
                 throw VaultError.nameNotAllowed(name: name, kind: kind)
             }
             guard KeyReference(name.name) == nil else { throw VaultError.recordIsKey(name: name) }

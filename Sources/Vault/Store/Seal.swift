@@ -33,7 +33,7 @@ struct Seal {
         try derived("latchkey level 1", level.rawValue)
     }
 
-    private func derived(_ purpose: String, _ part: String = "") throws -> SecretBytes {
+    func derived(_ purpose: String, _ part: String = "") throws -> SecretBytes {
         var info = FieldWriter(purpose: purpose)
         info.append(part)
         return try KeyDerivation.hkdf(secret: rootKey, salt: vaultID, info: info.bytes, count: Self.keyBytes)

@@ -12,6 +12,7 @@ extension Vault {
     /// - Throws: ``VaultError``; the record's own are `recordDamaged`, `recordDisplaced`, `recordRolledBack` and
     ///   `recordMissing`. ``VaultError/recordIsKey(name:)`` for a private key, which only a ``KeyStore`` reads.
     ///   ``VaultError/levelLocked(path:level:)`` if the record needs the passcode.
+    ///   ``VaultError/contentTooLong(name:bytes:limit:)`` for a value in pieces, see ``value(_:)``.
     public func record(_ name: RecordName) throws(VaultError) -> Record? {
         let record = try exposedRecord(name)
         guard record?.kind != .privateKey else { throw VaultError.recordIsKey(name: name) }
@@ -21,9 +22,14 @@ extension Vault {
     /// Reads a record as ``record(_:)`` does, including private keys.
     @_spi(KeyBytes) public func exposedRecord(_ name: RecordName) throws(VaultError) -> Record? {
         let unsealed = try access()
-        return try explained {
+        let record = try explained {
             try unsealed.file.database.snapshot { try read(name, try root(unsealed), unsealed) }
         }
+        guard record?.kind != .pieces else {
+            let bytes = try value(name)?.count ?? 0
+            throw VaultError.contentTooLong(name: name, bytes: bytes, limit: Change.contentLimit)
+        }
+        return record
     }
 
     func read(_ name: RecordName, _ root: ManifestRoot, _ unsealed: Unsealed) throws -> Record? {
@@ -98,20 +104,23 @@ extension Vault {
     /// Makes all changes in order, or none; they are on disk when this returns. Removing a record, or replacing it by
     /// one of an open level, does not need its own level to be open.
     ///
+    /// - Parameter counting: whether no earlier copy of the file may take its place, see
+    ///   ``guardAgainstRollback(by:)``. Does not wait for the chip.
     /// - Throws: ``VaultError``, such as ``VaultError/levelLocked(path:level:)`` for a record of a level that is not
     ///   open, and ``PasscodeError/noPasscode`` if the vault has no such levels.
-    public func commit(_ changes: [Change]) throws(VaultError) {
+    public func commit(_ changes: [Change], counting: Bool = false) throws(VaultError) {
         _ = try access()
         for change in changes { try change.check() }
-        try write(changes)
+        try write(changes, counting: counting)
     }
 
     /// Makes changes that have been checked.
-    func write(_ changes: [Change]) throws(VaultError) {
+    func write(_ changes: [Change], counting: Bool = false) throws(VaultError) {
         guard !changes.isEmpty else { return }
         let (vaultID, kept) = (try access().seal.vaultID, keptKeys(removedBy: changes))
         var rest = changes.makeIterator()
-        try write { rest.next() }
+        try write(counting: counting) { rest.next() }
+        if counting { countLater() }
         for (key, keeper) in kept {
             killPoint("hardware-key-dropped")
             Task { await KeyMaker.shared.destroy(key, by: keeper, of: vaultID) }
@@ -121,10 +130,12 @@ extension Vault {
     /// Makes changes that have been checked, each as it comes.
     ///
     /// - Parameters:
+    ///   - counting: whether the commit counts; the caller has the counter follow.
     ///   - check: sees the list of records before the changes.
     ///   - next: gives `nil` after the last change.
     func write(
-        after check: (ManifestRoot, Unsealed) throws -> Void = { _, _ in }, _ next: () throws -> Change?
+        counting: Bool = false, after check: (ManifestRoot, Unsealed) throws -> Void = { _, _ in },
+        _ next: () throws -> Change?
     ) throws(VaultError) {
         let unsealed = try access()
         let written = try explained {
@@ -132,6 +143,7 @@ extension Vault {
                 var root = try root(unsealed)
                 try check(root, unsealed)
                 root.generation += 1
+                if counting { count(&root) }
                 guard let key = try unsealed.file.dataKey(root.key, unsealed.seal) else {
                     throw VaultError.manifestDamaged(path: path)
                 }
@@ -165,8 +177,14 @@ extension Vault {
                 kind: kind, version: draft.root.generation, key: levelKey?.id ?? draft.root.key)
             try unsealed.file.put(name, entry, content, unsealed.seal, key: levelKey?.key ?? key)
             try draft.put(name, entry)
+            let value = kind == .pieces ? LargeValue(decoding: content) : nil
+            try unsealed.file.removePieces(of: name, except: value?.id)
+            if let value, try unsealed.file.pieceCount(of: name, value.id) != value.pieceCount {
+                throw VaultError.valueChanged(name: name)
+            }
         case .remove(let name):
             try unsealed.file.remove(name)
+            try unsealed.file.removePieces(of: name, except: nil)
             try draft.remove(name)
         }
     }

@@ -33,11 +33,13 @@ extension Vault {
                 var root = try root(unsealed)
                 root.generation += 1
                 root.key = try unsealed.file.addKey(.always, unsealed.seal)
+                count(&root)
                 try unsealed.file.write(root, unsealed.seal)
                 return root
             }
         }
         noteWritten(begun)
+        countLater()
         killPoint("vault-rekey-begun")
         return try await continueRekeying(progress: progress)
     }

@@ -22,6 +22,10 @@ extension Vault {
             let made = try await made(key)
             // In format 1 it sealed the records itself.
             if try hasRecordsOfRootKey() { _ = try await rekey() }
+            // It gets a counter of its own, and would hide that the file was put back.
+            await anchorTurn.lock()
+            defer { anchorTurn.unlock() }
+            try await settle()
             try replaceRootKey(made, of: kept)
         }
         return try await continueRekeying()
@@ -49,6 +53,9 @@ extension Vault {
                 root.generation += 1
                 try before.file.rewrapKeys(of: before.seal, for: seal)
                 root.key = try before.file.addKey(.always, seal)
+                // The value that its use needs follows from the root key: the next one is made with the new one.
+                root.anchoring.retire()
+                count(&root)
                 for page in root.pages {
                     let sealed = try seal.seal(before.file.page(page, before.seal), id: page.id)
                     root.update(page.id, count: page.count, digest: SHA256.hash(sealed))
@@ -64,5 +71,6 @@ extension Vault {
         noteReplaced(opened)
         noteWritten(written)
         killPoint("vault-root-key-committed")
+        countLater()
     }
 }

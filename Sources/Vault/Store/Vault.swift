@@ -14,9 +14,9 @@ import Storage
 ///     let made = try await vault.keys(of: scope).make(.p256, label: "device")
 ///     try await vault.commit([.put(RecordName(scope: scope, name: "token"), .token, token)])
 ///
-/// The vault detects a changed byte, swapped records, and a single record that was rolled back, added or removed. It
-/// does not detect a rollback of the whole file while the agent is stopped: no program can without a counter in
-/// hardware (a TPM's).
+/// The vault detects a changed byte, swapped records, and a single record that was rolled back, added or removed; and
+/// a rollback of the whole file while the agent is stopped, if a counter in a TPM guards it
+/// (``guardAgainstRollback(by:)``).
 ///
 /// Runs on ``NamedThread/storage``, including disk syncs, never on the cooperative pool. Keys of slots are derived on
 /// ``NamedThread/keys`` meanwhile: other calls go on.
@@ -45,6 +45,10 @@ public actor Vault {
     let keyTurn = AsyncMutex()
     /// How often ``lock()`` and ``close()`` were called.
     private var endings = 0
+    /// `nil` while nothing guards the file against being put back.
+    var guarding: RollbackGuard?
+    /// Held by calls that wait for the counter.
+    let anchorTurn = AsyncMutex()
     /// How often levels behind the passcode were locked, alone or with the vault.
     private(set) var levelLocks = 0
 
@@ -154,6 +158,8 @@ public actor Vault {
         root = nil
         (generation, seal.levelKeys) = try explained {
             try opening.convert(seal)
+            // What a full disk keeps now is removed by a later opening.
+            if file == nil, try opening.hasDrafts() { try? opening.removeDrafts() }
             return try opening.database.snapshot {
                 let opened = Unsealed(file: opening, seal: seal, openedBy: slot)
                 let root = try checkedRoot(opened)

@@ -48,6 +48,20 @@ struct VaultFile {
                     wrapped BLOB NOT NULL
                 ) STRICT;
                 """),
+        // Values in pieces; `draft` has the versions of those that no record names yet.
+        Migration(
+            version: 3,
+            sql: """
+                CREATE TABLE piece (
+                    scope TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    version INTEGER NOT NULL,
+                    n INTEGER NOT NULL,
+                    sealed BLOB NOT NULL,
+                    PRIMARY KEY (scope, name, version, n)
+                ) STRICT;
+                CREATE TABLE draft (id INTEGER PRIMARY KEY) STRICT;
+                """),
     ]
 
     let database: Database

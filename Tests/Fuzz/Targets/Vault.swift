@@ -32,6 +32,12 @@ extension FuzzTarget {
             try require(128 * parameters.cost.n * parameters.cost.r <= Passphrase.memoryLimit, "memory is bounded")
             return .accepted
         },
+        FuzzTarget(name: "vault-value") { bytes throws(Violation) in
+            guard let value = LargeValue(decoding: SecretBytes(bytes)) else { return .refused }
+            try require((2...256).contains(value.pieceCount), "a value in pieces has some, and not many")
+            try require(value.encoded() == SecretBytes(bytes), "the content of a value has one way to be written")
+            return .accepted
+        },
         FuzzTarget(name: "vault-export") { bytes throws(Violation) in
             var rest = bytes[...]
             let header: ExportHeader
@@ -59,7 +65,9 @@ extension FuzzTarget {
                 while let record = try records.next() {
                     count += 1
                     for text in [record.name.scope, record.name.name, record.kind.rawValue] { writer.append(text) }
-                    writer.append(record.content.exposed())
+                    var content = record.content?.exposed() ?? []
+                    while let part = try records.part() { content += part.exposed() }
+                    writer.append(content)
                 }
             } catch {
                 return .refused

@@ -50,6 +50,9 @@ struct ChipCode: Equatable {
     /// TPM_RC_NV_DEFINED.
     var isIndexTaken: Bool { layer == .chip && base == 0x14C }
 
+    /// TPM_RC_NV_UNINITIALIZED: nothing was written to the index since it was made.
+    var isIndexUnwritten: Bool { layer == .chip && base == 0x14A }
+
     /// TPM_RC_HANDLE.
     var isHandleUnknown: Bool { layer == .chip && base == 0x8B }
 

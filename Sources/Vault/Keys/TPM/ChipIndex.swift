@@ -130,7 +130,7 @@ extension ChipConnection {
     }
 
     /// - Throws: ``ChipError/indexMissing(number:)``
-    fileprivate func index(_ number: UInt32) throws(ChipError) -> Handle {
+    func index(_ number: UInt32) throws(ChipError) -> Handle {
         var index = Self.none
         let code = ChipCode(
             raw: esys.from_handle(context, number, Self.none, Self.none, Self.none, &index))

@@ -12,6 +12,8 @@ struct ExportRecords {
     private var total = 0
     private var count = 0
     private var last: RecordName?
+    /// Bytes of the value whose pieces come next.
+    private var left = 0
 
     /// - Parameters:
     ///   - path: for errors.
@@ -22,24 +24,54 @@ struct ExportRecords {
         guard try text(most: 64) == ExportFile.purpose else { throw invalid("it has something else than records") }
     }
 
+    struct Entry {
+        let name: RecordName
+        let kind: RecordKind
+        /// In bytes.
+        let count: Int
+        /// `nil` for a value that is too large for a record, whose pieces ``ExportRecords/part()`` gives.
+        let content: SecretBytes?
+    }
+
+    /// Goes to the next record, over the pieces that were not read.
+    ///
     /// - Returns: `nil` after the last record.
     /// - Throws: ``ExportError``, and what reading the pieces throws
-    mutating func next() throws -> (name: RecordName, kind: RecordKind, content: SecretBytes)? {
+    mutating func next() throws -> Entry? {
+        while try part() != nil {}
         guard try !isAtEnd() else { return nil }
         let name = RecordName(scope: try text(most: 1024), name: try text(most: 255))
         let kind = RecordKind(rawValue: try text(most: 64))
-        guard name.isAllowed, kind.isAllowed, kind != .passcode, name != Compartment.record else {
+        guard name.isAllowed, kind.isAllowed, !kind.isReserved, name != Compartment.record else {
             throw invalid("the name of a record is not allowed")
         }
         guard last.map({ $0 < name }) ?? true else { throw invalid("record \(name) is not in its place") }
         last = name
         count += 1
         guard count <= ManifestRoot.recordLimit else { throw invalid("it has too many records") }
-        var bytes = try field(most: Change.contentLimit)
+        let length = try length(most: Pieces.valueLimit)
+        guard length <= Change.contentLimit else {
+            try checkKey(name, kind, SecretBytes([]))
+            left = length
+            return Entry(name: name, kind: kind, count: length, content: nil)
+        }
+        var bytes = try take(length)
         defer { wipe(&bytes) }
         let content = SecretBytes(bytes)
         try checkKey(name, kind, content)
-        return (name, kind, content)
+        return Entry(name: name, kind: kind, count: length, content: content)
+    }
+
+    /// The next piece of a large value.
+    ///
+    /// - Returns: `nil` after the last one.
+    /// - Throws: as ``next()``
+    mutating func part() throws -> SecretBytes? {
+        guard left > 0 else { return nil }
+        var bytes = try take(min(left, Pieces.pieceBytes))
+        defer { wipe(&bytes) }
+        left -= bytes.count
+        return SecretBytes(bytes)
     }
 
     /// A key is restored only as one that this board can use, and nothing else under the name of a key.
@@ -63,10 +95,12 @@ struct ExportRecords {
         return text
     }
 
-    private mutating func field(most: Int) throws -> [UInt8] {
+    private mutating func field(most: Int) throws -> [UInt8] { try take(try length(most: most)) }
+
+    private mutating func length(most: Int) throws -> Int {
         let count = try take(4).reduce(0) { $0 << 8 | Int($1) }
         guard count <= most else { throw invalid("a part of a record is too long") }
-        return try take(count)
+        return count
     }
 
     private mutating func take(_ count: Int) throws -> [UInt8] {

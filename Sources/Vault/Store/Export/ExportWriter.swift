@@ -52,12 +52,19 @@ final class ExportWriter {
 
     /// - Throws: ``ExportError/tooLarge(path:limit:)``, and what writing throws
     func append(_ name: RecordName, _ kind: RecordKind, _ content: SecretBytes) throws {
+        try begin(name, kind, count: content.count)
+        try append(content)
+    }
+
+    /// Begins a record, whose content follows.
+    func begin(_ name: RecordName, _ kind: RecordKind, count: Int) throws {
         var head = FieldWriter()
         for text in [name.scope, name.name, kind.rawValue] { head.append(text) }
-        head.append(count: content.count)
+        head.append(count: count)
         try append(head.bytes)
-        try content.withUnsafeBytes { try append($0) }
     }
+
+    func append(_ content: SecretBytes) throws { try content.withUnsafeBytes { try append($0) } }
 
     private func append(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try append($0) } }
 

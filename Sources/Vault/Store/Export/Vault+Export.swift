@@ -144,6 +144,7 @@ extension Vault {
             pass.exported.behindPasscode.append(name)
             return 0
         }
+        guard entry.kind != .pieces else { return try exportPieces(of: name, &pass, root, to: writer) }
         guard !pass.leavesOut(name, entry.kind) else {
             pass.exported.leftOut.append(name)
             return 0
@@ -157,5 +158,36 @@ extension Vault {
             pass.exported.damaged.append(name)
             return 0
         }
+    }
+
+    /// - Returns: how many bytes of content were read.
+    private func exportPieces(
+        of name: RecordName, _ pass: inout ExportPass, _ root: ManifestRoot, to writer: ExportWriter
+    ) throws -> Int {
+        let unsealed = try access()
+        let value: LargeValue
+        do {
+            // All of it, before any of it is written.
+            guard let record = try readInPlace(name, root, unsealed),
+                let found = LargeValue(decoding: record.content), try areGenuine(found, of: name, unsealed)
+            else { throw VaultError.recordDamaged(name: name) }
+            value = found
+        } catch let error as VaultError where error.isOfRecord {
+            pass.exported.damaged.append(name)
+            return 0
+        }
+        guard !pass.leavesOut(name, value.kind) else {
+            pass.exported.leftOut.append(name)
+            return 0
+        }
+        try writer.begin(name, value.kind, count: value.count)
+        for number in 0..<value.pieceCount {
+            guard let piece = try unsealed.file.piece(number, of: name, value, unsealed.seal) else {
+                throw VaultError.recordDamaged(name: name)
+            }
+            try writer.append(piece)
+        }
+        pass.exported.records += 1
+        return value.count
     }
 }

@@ -55,7 +55,7 @@ extension Vault {
             var (count, bytes) = (0, 0)
             while count < Self.turn.records, bytes < Self.turn.bytes {
                 guard let record = try records.next() else { return false }
-                (count, bytes) = (count + 1, bytes + record.content.count)
+                (count, bytes) = (count + 1, bytes + record.count)
             }
             return true
         }
@@ -66,6 +66,7 @@ extension Vault {
     ) throws(VaultError) -> Restored {
         var restored = Restored()
         var records = try explained { try reader.records(key) }
+        let unsealed = try access()
         try write(after: { try checkUnused($0, $1, isBoardsOwn) }) {
             while let record = try records.next() {
                 guard !isBoardsOwn(record.name) else {
@@ -74,10 +75,28 @@ extension Vault {
                 }
                 restored.records += 1
                 if record.kind == .privateKey { restored.keys += 1 }
-                return .put(record.name, record.kind, record.content)
+                if let content = record.content { return .put(record.name, record.kind, content) }
+                return .put(record.name, .pieces, try writePieces(of: record, from: &records, unsealed).encoded())
             }
             return nil
         }
         return restored
+    }
+
+    /// Within the transaction of the record.
+    private func writePieces(
+        of record: ExportRecords.Entry, from records: inout ExportRecords, _ unsealed: Unsealed
+    ) throws -> LargeValue {
+        let value = LargeValue(
+            id: try LargeValue.newID(), kind: record.kind, count: record.count,
+            key: try SecretBytes.random(Seal.keyBytes))
+        for number in 0..<value.pieceCount {
+            guard let piece = try records.part() else { throw VaultError.recordDamaged(name: record.name) }
+            let isLast = number == value.pieceCount - 1
+            let sealed = try unsealed.seal.seal(
+                piece: piece, number, isLast: isLast, of: record.name, id: value.id, key: value.key)
+            try unsealed.file.putPiece(number, of: record.name, value.id, sealed)
+        }
+        return value
     }
 }

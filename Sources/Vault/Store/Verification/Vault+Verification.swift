@@ -25,6 +25,7 @@ extension Vault {
             try await letOthers()
         }
         found.note(names.sorted { $0.key < $1.key }.map(\.value))
+        found.note(try unlistedPieces())
         return found
     }
 
@@ -129,7 +130,10 @@ extension Vault {
                 for name in entries.keys.sorted().map({ RecordName(scope: page.scope, name: $0) }) where name >= start {
                     guard bytes < Self.turn.bytes else { return name }
                     do {
-                        bytes += try readInPlace(name, list, unsealed)?.content.count ?? 0
+                        guard let count = try verifiedBytes(of: name, list, unsealed) else {
+                            throw VaultError.recordDamaged(name: name)
+                        }
+                        bytes += count
                     } catch VaultError.levelLocked {
                         found.locked += 1
                     } catch let error as VaultError {
@@ -139,6 +143,40 @@ extension Vault {
                     found.records += 1
                 }
                 return after
+            }
+        }
+    }
+
+    /// - Returns: how many bytes of content were opened, with those of pieces; `nil` for a record that opens, but has
+    ///   a damaged piece.
+    /// - Throws: what ``readInPlace(_:_:_:)`` does
+    private func verifiedBytes(
+        of name: RecordName, _ list: ManifestRoot, _ unsealed: Unsealed
+    ) throws -> Int? {
+        guard let record = try readInPlace(name, list, unsealed) else { return 0 }
+        guard record.kind == .pieces else { return record.content.count }
+        guard let value = LargeValue(decoding: record.content), try areGenuine(value, of: name, unsealed) else {
+            return nil
+        }
+        return value.count
+    }
+
+    /// Pieces that no record names. Those of a record that cannot be read now count as named.
+    private func unlistedPieces() throws(VaultError) -> [VaultFault] {
+        let unsealed = try access()
+        return try explained {
+            try unsealed.file.database.snapshot {
+                let list = try root(unsealed)
+                return try unsealed.file.valuesInPieces(most: Verification.faultLimit).compactMap { name, id in
+                    do {
+                        let record = try readInPlace(name, list, unsealed)
+                        let isNamed =
+                            record?.kind == .pieces && record.flatMap { LargeValue(decoding: $0.content) }?.id == id
+                        return isNamed ? nil : .pieceUnlisted(name)
+                    } catch is VaultError {
+                        return nil
+                    }
+                }
             }
         }
     }
@@ -165,8 +203,9 @@ extension Vault {
             try unsealed.file.database.snapshot {
                 let list = try root(unsealed)
                 do {
-                    _ = try readInPlace(name, list, unsealed)
-                    return (nil, nil)
+                    // Where its own content opens, one of its pieces is damaged.
+                    let isWhole = try verifiedBytes(of: name, list, unsealed) != nil
+                    return (isWhole ? nil : .recordDamaged(name), nil)
                 } catch let error as VaultError where error.isOfRecord {
                     guard error == .recordDamaged(name: name) else { return (VaultFault(error), nil) }
                 } catch VaultError.levelLocked {

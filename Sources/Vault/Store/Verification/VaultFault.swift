@@ -15,6 +15,8 @@ public enum VaultFault: Sendable, Equatable {
     case recordMissing(RecordName)
     /// A record that the list does not have: an earlier one that was put back, or one that was put there.
     case recordUnlisted(RecordName)
+    /// Pieces of a value that no record names.
+    case pieceUnlisted(RecordName)
     /// It opens the vault no more.
     case slotDamaged(id: Int64)
     case keyDamaged(id: Int64)
@@ -34,6 +36,7 @@ public enum VaultFault: Sendable, Equatable {
         case .recordRolledBack: "record-rolled-back"
         case .recordMissing: "record-missing"
         case .recordUnlisted: "record-unlisted"
+        case .pieceUnlisted: "piece-unlisted"
         case .slotDamaged: "slot-damaged"
         case .keyDamaged: "key-damaged"
         case .keyMissing: "key-missing"
@@ -50,7 +53,7 @@ public enum VaultFault: Sendable, Equatable {
             .keyMissing(let id), .keyUnused(let id):
             String(id)
         case .recordDamaged(let name), .recordDisplaced(let name), .recordRolledBack(let name),
-            .recordMissing(let name), .recordUnlisted(let name):
+            .recordMissing(let name), .recordUnlisted(let name), .pieceUnlisted(let name):
             name.isAllowed ? name.description : DisplayText.clean(name.description)
         }
     }
@@ -63,7 +66,7 @@ public enum VaultFault: Sendable, Equatable {
         case .recordDisplaced(let name): .recordDisplaced(name: name)
         case .recordRolledBack(let name), .recordUnlisted(let name): .recordRolledBack(name: name)
         case .recordMissing(let name): .recordMissing(name: name)
-        case .pageUnlisted, .slotDamaged, .keyDamaged, .keyMissing, .keyUnused: nil
+        case .pageUnlisted, .pieceUnlisted, .slotDamaged, .keyDamaged, .keyMissing, .keyUnused: nil
         }
     }
 

@@ -16,7 +16,7 @@ struct VaultCommand: AsyncParsableCommand {
         subcommands: [
             VaultStatus.self, VaultLock.self, VaultUnlock.self, PasscodeCommand.self, VaultForgotten.self, Slots.self,
             Add.self, Test.self, Rewrap.self, Remove.self, Rekey.self, Verify.self, Export.self,
-            Restore.self,
+            Restore.self, AcceptRollback.self,
         ])
 
     struct Slots: RouteCommand {
