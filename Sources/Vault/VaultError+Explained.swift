@@ -168,6 +168,7 @@ extension VaultError {
         case .chip(let error): error.explanation
         case .token(let error): error.explanation
         case .passcode(let error): error.explanation
+        case .identity(let error): error.explanation
         }
     }
 
@@ -200,7 +201,7 @@ extension VaultError {
         .tooManyRecords(path: "PATH", limit: 1024),
         .export(.exists(path: "PATH")), .storage(.full(path: "PATH")), .cryptography(.notAuthentic),
         .chip(.absent(place: "TCTI")), .token(.noToken(uri: "URI")),
-        .passcode(.busy),
+        .passcode(.busy), .identity(.unknown(name: "NAME")),
     ]
 
     private static let placeholder = RecordName(scope: "GATEWAY", name: "RECORD")

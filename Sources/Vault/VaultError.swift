@@ -83,6 +83,7 @@ public enum VaultError: Explained, Equatable {
     case chip(ChipError)
     case token(TokenError)
     case passcode(PasscodeError)
+    case identity(IdentityError)
 
     /// Whether a single record can no longer be read, whatever happens to the disk or the memory.
     var isOfRecord: Bool {

@@ -47,23 +47,24 @@ public enum IdentityFile {
             var found: [Found] = []
             for (key, name) in keys.map({ ($0.key, $0.name) }) {
                 guard !found.contains(where: { $0.identity.key.publicKey == key.publicKey }) else { continue }
-                let leaf = certificates.filter { $0.publicKey == key.publicKey }.max { $0.notAfter < $1.notAfter }
-                guard let leaf else { throw .noCertificateFits(.identityFile) }
-                found.append(Found(identity: TLSIdentity(key: key, chain: chain(of: leaf)), name: name))
+                let chain = IdentityFile.chain(of: key.publicKey, in: certificates)
+                guard !chain.isEmpty else { throw .noCertificateFits(.identityFile) }
+                found.append(Found(identity: TLSIdentity(key: key, chain: chain), name: name))
             }
             return found
         }
+    }
 
-        /// The certificate, then each issuer that the file has.
-        private func chain(of leaf: Certificate) -> [Certificate] {
-            var chain = [leaf]
-            while chain.count < chainLimit, let last = chain.last,
-                let issuer = certificates.first(where: { !chain.contains($0) && last.isIssued(by: $0) })
-            {
-                chain.append(issuer)
-            }
-            return chain
+    /// The newest certificate of a key, then each issuer that is there. Empty if no certificate is for the key.
+    public static func chain(of key: PublicKey, in certificates: [Certificate]) -> [Certificate] {
+        let leaf = certificates.filter { $0.publicKey == key }.max { $0.notAfter < $1.notAfter }
+        var chain = [leaf].compactMap { $0 }
+        while chain.count < chainLimit, let last = chain.last,
+            let issuer = certificates.first(where: { !chain.contains($0) && last.isIssued(by: $0) })
+        {
+            chain.append(issuer)
         }
+        return chain
     }
 }
 

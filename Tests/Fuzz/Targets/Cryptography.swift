@@ -25,7 +25,7 @@ extension FuzzTarget {
         },
         FuzzTarget(name: "pem") { bytes throws(Violation) in
             guard let blocks = try? PEM.decode(text(bytes)), !blocks.isEmpty else { return .refused }
-            let written = blocks.map(PEM.encode).joined()
+            let written = blocks.map { PEM.encode($0) }.joined()
             try require((try? PEM.decode(written)) == blocks, "PEM gives back what it was given")
             _ = try? Certificate.all(inPEM: text(bytes))
             return .accepted
