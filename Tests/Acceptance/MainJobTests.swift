@@ -106,7 +106,8 @@ struct MainJobTests {
                 checks.compactMap { $0["name"] as? String } == [
                     "clock", "vault", "storage", "tpm", "token", "default-document", "weak-settings", "network", "dns",
                     "gateway",
-                    "pin", "device-certificate-dates", "device-key", "first-boot", "location", "accounts",
+                    "pin", "device-certificate-dates", "device-key", "first-boot", "certificates", "location",
+                    "accounts",
                     "session-lock",
                     "oauth-accounts", "mpin", "broker", "outbox", "sensors", "gpio", "data-budget",
                     "home-assistant", "bluetooth", "consent", "api-listener",

@@ -110,7 +110,8 @@ struct FeatureTests {
             checks == [
                 "clock", "vault", "storage", "tpm", "token", "default-document", "weak-settings", "network", "dns",
                 "gateway", "pin",
-                "device-certificate-dates", "device-key", "first-boot", "location", "accounts", "session-lock",
+                "device-certificate-dates", "device-key", "first-boot", "certificates", "location", "accounts",
+                "session-lock",
                 "oauth-accounts", "mpin",
                 "broker",
                 "outbox",
