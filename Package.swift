@@ -56,6 +56,7 @@ let features: [Target.Dependency] = [
     "AgentBrokers",
     "AgentBoard",
     "AgentHomeAssistant",
+    "AgentCertificates",
     "AgentCalls",
     "AgentDirectory",
     "AgentNearby",
@@ -185,7 +186,10 @@ let package = Package(
         feature("Brokers", ["AgentMessages", "Cryptography", "HTTPClient", "Messaging", "Vault"]),
         feature("Board", ["AgentMessages", "Board", "Connectivity", "Messaging"]),
         feature("HomeAssistant", ["AgentMessages", "Board", "Messaging", "Storage"]),
-        feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"]),
+        feature("Certificates", ["Cryptography", "HTTPClient", "Vault"]),
+        feature(
+            "Calls",
+            ["AgentCertificates", "AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"]),
         feature(
             "Directory",
             ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories", "Vault"]),

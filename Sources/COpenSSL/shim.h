@@ -10,6 +10,7 @@
 #include <openssl/kdf.h>
 #include <openssl/objects.h>
 #include <openssl/param_build.h>
+#include <openssl/provider.h>
 #include <openssl/pkcs12.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
@@ -70,10 +71,19 @@ static inline const X509_ALGOR *latchkey_safe_encryption(const PKCS7 *safe) {
     if (!PKCS7_type_is_encrypted(safe) || safe->d.encrypted == NULL || safe->d.encrypted->enc_data == NULL) return NULL;
     return safe->d.encrypted->enc_data->algorithm;
 }
-/* How often the key of an encryption by password is hashed (RFC 8018 appendix A); -1 where it is derived otherwise. */
+/* The contents of a safe, in a library context of their own; NULL if they cannot be decrypted. */
+static inline STACK_OF(PKCS12_SAFEBAG) *latchkey_safe_decrypt(
+    const PKCS7 *safe, const char *password, int count, OSSL_LIB_CTX *library) {
+    PKCS7_ENC_CONTENT *content = safe->d.encrypted->enc_data;
+    return (STACK_OF(PKCS12_SAFEBAG) *)PKCS12_item_decrypt_d2i_ex(
+        content->algorithm, ASN1_ITEM_rptr(PKCS12_SAFEBAGS), password, count, content->enc_data, 1, library, NULL);
+}
+/* How often the key of an encryption by password is hashed (RFC 8018 appendix A), or that of a code over a file, whose
+   parameters have the same form (RFC 9579); -1 where it is derived otherwise. */
 static inline int64_t latchkey_iterations(const X509_ALGOR *encryption) {
     int64_t count = -1;
-    if (OBJ_obj2nid(encryption->algorithm) == NID_pbes2) {
+    int scheme_number = OBJ_obj2nid(encryption->algorithm);
+    if (scheme_number == NID_pbes2 || scheme_number == NID_pbmac1) {
         PBE2PARAM *scheme = (PBE2PARAM *)ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBE2PARAM), encryption->parameter);
         if (scheme != NULL && OBJ_obj2nid(scheme->keyfunc->algorithm) == NID_id_pbkdf2) {
             PBKDF2PARAM *derivation = (PBKDF2PARAM *)ASN1_TYPE_unpack_sequence(

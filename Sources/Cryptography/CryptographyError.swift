@@ -27,13 +27,18 @@ public enum CryptographyError: Explained, Equatable {
     case wrongPassword(Subject)
     /// A file for keys holds none.
     case noKey(Subject)
-    /// What is encrypted with a password is so in a way that OpenSSL does not read any more by itself.
-    case legacyEncryption(Subject, algorithm: String)
+    /// A file for keys has none with a certificate.
+    case noCertificate(Subject)
+    /// The certificates of a file are not for a private key in it.
+    case noCertificateFits(Subject)
+    /// What is encrypted with a password is so in a way that this OpenSSL does not read.
+    case unsupportedEncryption(Subject, algorithm: String)
 
     /// The type of the data.
     public enum Subject: String, Sendable, Equatable {
         case privateKey = "private key"
         case keyFile = "PKCS#12 file"
+        case identityFile = "file of the certificate"
         case publicKey = "public key"
         case certificate
         case certificateRequest = "certificate request"
@@ -105,12 +110,25 @@ extension CryptographyError {
             Explanation(
                 "cryptography.no-key", .invalidInput, "there is no private key in the \(subject.rawValue)",
                 remedy: "export the certificate together with its private key")
-        case .legacyEncryption(let subject, let algorithm):
+        case .noCertificate(let subject):
             Explanation(
-                "cryptography.legacy-encryption", .invalidInput,
-                "cannot decrypt the \(subject.rawValue): OpenSSL reads \(algorithm) only with its legacy provider",
-                remedy: "openssl pkcs12 -legacy -in FILE -nocerts -nodes | latchkey keys add NAME -",
-                meaning: "a file is encrypted with an algorithm that is no longer safe")
+                "cryptography.no-certificate", .invalidInput,
+                "there is no certificate for a private key in the \(subject.rawValue)",
+                remedy: "export the certificate together with its private key")
+        case .noCertificateFits(let subject):
+            Explanation(
+                "cryptography.no-certificate-fits", .invalidInput,
+                "no certificate in the \(subject.rawValue) is for its private key",
+                remedy: "export the certificate together with its own private key")
+        case .unsupportedEncryption(let subject, let algorithm):
+            Explanation(
+                "cryptography.unsupported-encryption", .invalidInput,
+                "cannot decrypt the \(subject.rawValue): OpenSSL \(libraryVersion) of this system does not read "
+                    + algorithm,
+                remedy:
+                    "for RC2 and DES, install its legacy provider (Debian 13: openssl-provider-legacy); else export "
+                    + "the file again with AES-256 and SHA-256",
+                meaning: "a file is encrypted with an algorithm that is no longer safe, or newer than this system")
         }
     }
 
@@ -121,7 +139,7 @@ extension CryptographyError {
         .unsuitableKey(reason: "REASON"), .notAuthentic, .signatureInvalid(.certificate),
         .algorithmRefused("ALGORITHM"),
         .keyDoesNotFitCertificate, .foreignKey(Explanation(of: CryptographyError.signatureInvalid(.privateKey))),
-        .wrongPassword(.keyFile), .noKey(.keyFile),
-        .legacyEncryption(.keyFile, algorithm: "ALGORITHM"),
+        .wrongPassword(.keyFile), .noKey(.keyFile), .noCertificate(.identityFile), .noCertificateFits(.identityFile),
+        .unsupportedEncryption(.keyFile, algorithm: "ALGORITHM"),
     ]
 }

@@ -179,6 +179,7 @@ extension VaultError {
         case .token(let error): error.explanation
         case .passcode(let error): error.explanation
         case .rollback(let error): error.explanation
+        case .identity(let error): error.explanation
         }
     }
 
@@ -211,7 +212,7 @@ extension VaultError {
         .valueChanged(name: placeholder), .tooManyRecords(path: "PATH", limit: 1024),
         .export(.exists(path: "PATH")), .storage(.full(path: "PATH")), .cryptography(.notAuthentic),
         .chip(.absent(place: "TCTI")), .token(.noToken(uri: "URI")),
-        .passcode(.busy), .rollback(.rolledBack),
+        .passcode(.busy), .rollback(.rolledBack), .identity(.unknown(name: "NAME")),
     ]
 
     private static let placeholder = RecordName(scope: "GATEWAY", name: "RECORD")

@@ -86,6 +86,7 @@ public enum VaultError: Explained, Equatable {
     case token(TokenError)
     case passcode(PasscodeError)
     case rollback(RollbackError)
+    case identity(IdentityError)
 
     /// Whether a single record can no longer be read, whatever happens to the disk or the memory.
     var isOfRecord: Bool {

@@ -46,7 +46,10 @@ struct Latchkey: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "APIs",
-                subcommands: [Call.self, Sign.self, Hosts.self, Grants.self, Keys.self, LocationCommand.self]),
+                subcommands: [
+                    Call.self, Sign.self, Hosts.self, Grants.self, Keys.self, CertificatesCommand.self,
+                    LocationCommand.self,
+                ]),
             CommandGroup(
                 name: "Services of the gateway",
                 subcommands: [

@@ -104,9 +104,9 @@ struct MainJobTests {
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
-                    "clock", "vault", "storage", "tpm", "token", "vault-rollback", "passcode",
-                    "default-document", "weak-settings", "network", "dns", "gateway", "pin", "device-certificate-dates", "device-key", "first-boot",
-                    "location", "accounts",
+                    "clock", "vault", "storage", "tpm", "token", "vault-rollback", "passcode", "default-document",
+                    "weak-settings", "network", "dns", "gateway", "pin", "device-certificate-dates", "device-key",
+                    "first-boot", "certificates", "location", "accounts",
                     "session-lock",
                     "oauth-accounts", "mpin", "broker", "outbox", "sensors", "gpio", "data-budget",
                     "home-assistant", "bluetooth", "consent", "api-listener",

@@ -108,8 +108,6 @@ struct SignTests {
                 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -subj /CN=partner -out certificate.pem
                 openssl pkcs12 -export -inkey key.pem -in certificate.pem -passout pass:s3cret-word -out key.p12
                 openssl pkcs12 -export -nokeys -in certificate.pem -passout pass:s3cret-word -out none.p12
-                openssl pkcs12 -export -legacy -keypbe PBE-SHA1-RC2-40 -inkey key.pem -in certificate.pem \
-                    -passout pass:s3cret-word -out old.p12
                 """, "sh", board.folder.path,
             ])
             #expect(made.status == 0, "\(made.errors)")
@@ -121,7 +119,6 @@ struct SignTests {
             for (file, password, code, status) in [
                 ("key.p12", "wrong-word", "cryptography.wrong-password", 77),
                 ("none.p12", "s3cret-word", "cryptography.no-key", 65),
-                ("old.p12", "s3cret-word", "cryptography.legacy-encryption", 65),
                 ("certificate.pem", "s3cret-word", "agent.bad-request", 64),
             ] as [(String, String, String, Int32)] {
                 let refused = try await add(file, password)

@@ -5,6 +5,7 @@
 The board is registered at a lab gateway whose certificate AUTHORITY (a file) has issued; OTHER is the identifier of a
 device there, TOKEN a JWT of a user. Exit status 0 when each answer was the expected success.
 """
+import base64
 import html
 import http.client
 import json
@@ -14,6 +15,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import urllib.parse
 import urllib.request
 
@@ -368,6 +370,28 @@ ask(
     })
 ask("POST", "/v1/accounts/gateway/sign", {"text": "hello"})
 ask("DELETE", "/v1/keys/partner")
+
+identity = subprocess.run(
+    ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "-", "-subj", "/CN=partner", "-days", "30"],
+    check=True, capture_output=True).stdout
+ask(
+    "POST", "/v1/certificates", {
+        "file": base64.b64encode(identity).decode(), "password": "", "name": "partner", "hosts": ["a.example"]
+    })
+ask("GET", "/v1/certificates")
+ask("GET", "/v1/certificates/partner")
+ask("POST", "/v1/certificates/partner/use", {"hosts": ["b.example:8443"]})
+ask("GET", "/v1/status")
+made = ask(
+    "POST", "/v1/certificates/made/request", {"commonName": "board 7", "key": "software", "algorithm": "p256"})
+with tempfile.TemporaryDirectory() as folder:
+    (pathlib.Path(folder) / "ca.pem").write_bytes(identity)
+    issued = subprocess.run(
+        ["openssl", "x509", "-req", "-CA", "ca.pem", "-CAkey", "ca.pem", "-set_serial", "1"], check=True,
+        capture_output=True, cwd=folder, input=made["request"].encode()).stdout
+ask("POST", "/v1/certificates/made/install", {"certificates": issued.decode()})
+ask("DELETE", "/v1/certificates/made")
+ask("DELETE", "/v1/certificates/partner")
 ask("GET", "/v1/location")
 for kind in ["application/x-ndjson", "text/event-stream"]:
     first_event("/v1/sensors/stream", kind)

@@ -1,6 +1,7 @@
-import FoundationEssentials
+import Foundation
 import Groundwork
 
+@testable import AgentCertificates
 @testable import AgentCore
 @testable import AgentGateway
 @testable import AgentPasscode
@@ -56,7 +57,28 @@ extension Row {
             expires: expires, hasHardware: hasHardware)
     }
 
+    /// The check of certificates beside those of gateways.
+    static let ofCertificates: [Row] = [
+        Row(CertificatesCheck(), "skip", "no certificate but those of gateways") { _ in },
+        Row(CertificatesCheck(), "pass", "14 days left, of b") { $0.end(["a": 90, "b": 14]) },
+        Row(CertificatesCheck(), "warn", "b ends in 13 days") { $0.end(["a": 14, "b": 13.99]) },
+        Row(CertificatesCheck(), "fail", "a ended") { $0.end(["a": -1, "b": 90]) },
+        Row(CertificatesCheck(), "fail", "cannot read the certificate named a") {
+            $0[CertificatesFindings.self, default: CertificatesFindings()].fault =
+                IdentityError.unreadable(name: "a").explanation
+        },
+    ]
+
     private static func chip(failedTries: Int) -> ChipDescription {
         ChipDescription(manufacturer: "IBM", firmware: "8217.4131", failedTries: failedTries, tryLimit: 32)
+    }
+}
+
+extension AgentState {
+    /// - Parameter days: from now, by the name of the certificate.
+    fileprivate mutating func end(_ days: [String: Double]) {
+        self[CertificatesFindings.self, default: CertificatesFindings()].ends = days.map {
+            (name: $0, end: now.addingTimeInterval($1 * 86_400))
+        }
     }
 }

@@ -10,7 +10,8 @@ import Vault
 
 @Suite("Health checks of the doctor")
 struct DoctorTests {
-    static let rows = Row.ofAccounts + Row.ofHardware + Row.ofPasscode + Row.ofBoard
+    static let rows =
+        Row.ofAccounts + Row.ofHardware + Row.ofPasscode + Row.ofCertificates + Row.ofBoard
 
     @Test(
         "each health check passes, warns, fails and is skipped where it should be, and says what to do", arguments: rows

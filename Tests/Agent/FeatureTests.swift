@@ -108,9 +108,9 @@ struct FeatureTests {
         #expect(events.count == Set(events).count)
         #expect(
             checks == [
-                "clock", "vault", "storage", "tpm", "token", "vault-rollback", "passcode",
-                "default-document", "weak-settings", "network", "dns", "gateway", "pin",
-                "device-certificate-dates", "device-key", "first-boot", "location", "accounts", "session-lock",
+                "clock", "vault", "storage", "tpm", "token", "vault-rollback", "passcode", "default-document",
+                "weak-settings", "network", "dns", "gateway", "pin", "device-certificate-dates", "device-key",
+                "first-boot", "certificates", "location", "accounts", "session-lock",
                 "oauth-accounts", "mpin",
                 "broker",
                 "outbox",

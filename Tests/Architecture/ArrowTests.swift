@@ -43,7 +43,10 @@ private let allowed: [String: Set<String>] = [
 private let knownByFeatures: [String: Set<String>] = [
     "Board": ["AgentMessages", "Board", "Connectivity", "Messaging"],
     "Brokers": ["AgentMessages", "Cryptography", "HTTPClient", "Messaging", "Vault"],
-    "Calls": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"],
+    "Calls": [
+        "AgentCertificates", "AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts",
+    ],
+    "Certificates": ["Cryptography", "HTTPClient", "Vault"],
     "Console": [],
     "Directory": [
         "AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories", "Vault",

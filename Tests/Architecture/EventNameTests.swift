@@ -48,7 +48,7 @@ struct EventNameTests {
             families == [
                 "gateway", "broker", "outbox", "items", "message", "button", "sensor", "agent", "vault", "proximity",
                 "prompt", "network", "inbox", "action", "grants", "mpin", "oauth", "enrollment", "telemetry",
-                "homeassistant",
+                "homeassistant", "certificates",
             ])
         for line in try Self.rooms.flatMap(Self.lines) where Self.decides(line.text, families) {
             Issue.record("\(line.place): \(line.text.trimmingCharacters(in: .whitespaces))")

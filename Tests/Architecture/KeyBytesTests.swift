@@ -71,17 +71,17 @@ struct KeyBytesTests {
         return parts.dropFirst().map { Declaration(head: $0[0], body: $0.joined(separator: "\n")) }
     }
 
-    /// Takes a PKCS#12 file apart for `PrivateKey`, whose marked initializer alone uses it.
-    private static let inner = "Keys/PKCS12File.swift"
+    /// They take files apart for `PrivateKey` and `IdentityFile`, whose marked functions alone use them.
+    private static let inner: Set = ["Keys/PKCS12File.swift", "Keys/EncryptedKey.swift"]
 
-    @Test("a private key's bytes are opened in Cryptography only in the declared file and the one that serves it")
+    @Test("a private key's bytes are opened in Cryptography only in the declared file and those that serve it")
     func openers() throws {
         var marked = 0
         for (path, text) in try Self.files(of: "Sources/Cryptography")
         where Self.opens(text) {
-            guard path != Self.inner else {
+            guard !Self.inner.contains(path) else {
                 #expect(Self.declarations(in: text).allSatisfy { !$0.isPublic }, "\(path) shows other rooms something")
-                #expect(text.firstMatch(of: /(public|open|package) (final )?class/) == nil)
+                #expect(text.firstMatch(of: /(public|open|package) (final )?(class|struct|enum)/) == nil)
                 continue
             }
             #expect(path == "Keys/PrivateKey.swift", "\(path) opens private keys")

@@ -35,7 +35,8 @@ struct KeyTests {
         "keys that are weak or of another kind are refused",
         arguments: [
             ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"],
-            ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"], ["-algorithm", "ED25519"],
+            ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-521"], ["-algorithm", "ED25519"],
+            ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-pkeyopt", "ec_param_enc:explicit"],
         ])
     func unsuitable(options: [String]) throws {
         let folder = try TemporaryFolder()

@@ -85,10 +85,13 @@ package final class Collected: Sendable {
     }
 
     /// Waits for `part`, also in half a line, as a question is until it is answered.
-    package func wait(for part: String, within seconds: Double = 180) async throws {
+    ///
+    /// - Parameter times: how often it has come by then.
+    package func wait(for part: String, times: Int = 1, within seconds: Double = 180) async throws {
         try await Acceptance.within(seconds, part) { [self] in
-            for await _ in changes() where text.contains(part) { return }
-            guard text.contains(part) else { throw Unexpected("no \(part) in: …\(text.suffix(8000))") }
+            func isThere() -> Bool { text.components(separatedBy: part).count > times }
+            for await _ in changes() where isThere() { return }
+            guard isThere() else { throw Unexpected("no \(part) in: …\(text.suffix(8000))") }
         }
     }
 

@@ -23,6 +23,7 @@ TASKS = [
         ("Home Assistant", "docs/home-assistant.md"),
         ("Log in", "docs/log-in.md"),
         ("Calls", "docs/calls.md"),
+        ("Certificates", "docs/certificates.md"),
         ("Programs on the board", "docs/programs.md"),
         ("Accounts", "docs/accounts.md"),
         ("OAuth servers", "docs/oauth-servers.md"),

@@ -11,7 +11,7 @@ TITLES = {
     "Users and sessions": ["user", "login", "logout", "session"],
     "Nearby devices": ["proximity"],
     "Prompts": ["prompts"],
-    "Tokens and calls": ["token", "call", "sign", "hosts", "keys"],
+    "Tokens and calls": ["token", "call", "sign", "hosts", "keys", "certificates"],
     "Grants": ["grants"],
     "Services of the gateway": ["users", "groups", "schemas", "storage", "devices", "device", "apps"],
     "Accounts": ["accounts", "current-account", "accounts/{account}/introspect"],

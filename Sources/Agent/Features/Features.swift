@@ -1,6 +1,7 @@
 import AgentBoard
 import AgentBrokers
 import AgentCalls
+import AgentCertificates
 import AgentConsole
 import AgentCore
 import AgentDirectory
@@ -40,6 +41,7 @@ package enum Features {
         GatewayFeature.self,
         FirstBootFeature.self,
         NetworkFeature.self,
+        CertificatesFeature.self,
         CallsFeature.self,
         OneTimePasswordFeature.self,
         SigningFeature.self,

@@ -67,6 +67,12 @@ public final class Certificate: Sendable {
     /// SHA-256 of the SubjectPublicKeyInfo.
     public var spkiSHA256: [UInt8] { publicKey.spkiSHA256 }
 
+    /// Whether its usages allow that a TLS client shows it (RFC 5280 section 4.2.1.12).
+    public var isForClients: Bool {
+        defer { ERR_clear_error() }
+        return X509_check_purpose(handle, X509_PURPOSE_SSL_CLIENT, 0) == 1
+    }
+
     /// Whether names, key identifiers and key usage fit `issuer`, and its key made the signature. Dates are not
     /// checked.
     public func isIssued(by issuer: Certificate) -> Bool {

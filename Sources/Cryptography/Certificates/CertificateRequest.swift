@@ -9,6 +9,8 @@ public struct CertificateRequest: Sendable {
     public let subject: DistinguishedName
     public let publicKey: PublicKey
 
+    public var pem: String { PEM.encode(der, label: "CERTIFICATE REQUEST") }
+
     /// Creates and signs a request.
     /// - Throws: ``CryptographyError``, also for a subject with values that are too long or invalid for their type.
     public init(subject: DistinguishedName, key: PrivateKey) throws(CryptographyError) {

@@ -34,14 +34,14 @@ enum PEM {
     /// The maximum length of a text, in bytes; all public authorities of a system have 220 KB.
     static let limit = 1 << 20
 
-    static func encode(_ der: [UInt8]) -> String {
-        var lines = ["-----BEGIN CERTIFICATE-----"]
+    static func encode(_ der: [UInt8], label: String = "CERTIFICATE") -> String {
+        var lines = ["-----BEGIN \(label)-----"]
         var rest = Base64.encode(der)[...]
         while !rest.isEmpty {
             lines.append(String(rest.prefix(lineLength)))
             rest = rest.dropFirst(lineLength)
         }
-        return (lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
+        return (lines + ["-----END \(label)-----", ""]).joined(separator: "\n")
     }
 
     /// The bytes of every certificate. Skips text around them and blocks of other kinds.

@@ -66,11 +66,11 @@ public final class PrivateKey: Sendable {
         try self.init(adopting: check(operation, EVP_PKCS82PKEY(container)))
     }
 
-    /// Reads the key of a PKCS#12 file (RFC 7292) with exactly one. Takes up to seconds on a small board, too long for
-    /// the cooperative pool.
+    /// Reads the key of a PKCS#12 file (RFC 7292) with exactly one that can sign tokens. Takes up to seconds on a small
+    /// board, too long for the cooperative pool.
     ///
     /// - Throws: ``CryptographyError``, also for a weak key or another kind; ``CryptographyError/wrongPassword(_:)``,
-    ///   ``CryptographyError/noKey(_:)``, ``CryptographyError/legacyEncryption(_:algorithm:)``
+    ///   ``CryptographyError/noKey(_:)``, ``CryptographyError/unsupportedEncryption(_:algorithm:)``
     @_spi(KeyBytes) public convenience init(
         pkcs12: SecretBytes, password: SecretBytes
     ) throws(CryptographyError) {
@@ -78,10 +78,16 @@ public final class PrivateKey: Sendable {
         let container = try file.container(password)
         let handle = withExtendedLifetime(file) { EVP_PKCS82PKEY(container) }
         try self.init(adopting: check("read a private key", handle))
+        try checkSignsTokens()
+    }
+
+    /// - Throws: ``CryptographyError/unsuitableKey(reason:)`` for a key that is for TLS alone.
+    func checkSignsTokens() throws(CryptographyError) {
+        guard JWS.algorithm(of: self) != nil else { throw .unsuitableKey(reason: KeyKind.describe(handle)) }
     }
 
     /// - Parameter handle: is freed with the key, also if that is refused.
-    private init(adopting handle: OpaquePointer) throws(CryptographyError) {
+    init(adopting handle: OpaquePointer) throws(CryptographyError) {
         do throws(CryptographyError) {
             guard KeyKind(of: handle) != nil else { throw .unsuitableKey(reason: KeyKind.describe(handle)) }
             publicKey = try PublicKey(of: handle)
@@ -93,12 +99,13 @@ public final class PrivateKey: Sendable {
         foreign = nil
     }
 
-    /// Takes a key whose bytes are elsewhere. It does what any other does, where it is used only for signing.
+    /// Takes a key whose bytes are elsewhere, RSA or on P-256. It does what any other does, where it is used only for
+    /// signing.
     ///
     /// - Parameter publicKey: of the same key, as the place says that has it.
     /// - Throws: ``CryptographyError``, also for a weak key or another kind.
     public init(foreign key: some ForeignKey, publicKey: PublicKey) throws(CryptographyError) {
-        guard KeyKind(of: publicKey.handle) != nil else {
+        guard let kind = KeyKind(of: publicKey.handle), kind != .p384 else {
             throw .unsuitableKey(reason: KeyKind.describe(publicKey.handle))
         }
         let signer = ForeignSigner(key, publicKey: publicKey)

@@ -78,6 +78,16 @@ public final class PublicKey: Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
+    /// For people: `RSA 2048`, `EC P-256`.
+    public var algorithm: String {
+        switch KeyKind(of: handle) {
+        case .p256: "EC P-256"
+        case .p384: "EC P-384"
+        case .rsa, nil:
+            "\(EVP_PKEY_get0_type_name(handle).map { String(cString: $0) } ?? "unknown") \(EVP_PKEY_get_bits(handle))"
+        }
+    }
+
     /// The modulus of an RSA key, most significant byte first, without leading zeros; `nil` for another kind.
     public var rsaModulus: [UInt8]? { number(OSSL_PKEY_PARAM_RSA_N) }
 

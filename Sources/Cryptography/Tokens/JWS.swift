@@ -48,7 +48,7 @@ public enum JWS {
         switch KeyKind(of: key.handle) {
         case .rsa: .RS256
         case .p256: .ES256
-        case nil: nil
+        case .p384, nil: nil
         }
     }
 

@@ -1,3 +1,4 @@
+import AgentCertificates
 import AgentCore
 import AgentGateway
 import Gateway
@@ -75,6 +76,7 @@ extension CallsFeature {
 package struct GatewayCalls: AccountCalls {
     package let gateways: GatewayAccounts
     package let authorizer: CallAuthorizer
+    package let certificates: CertificatesFeature
     package let uploads: UploadDesk
 
     private var keys: SigningKeys { SigningKeys(host: gateways.host) }
@@ -86,6 +88,7 @@ package struct GatewayCalls: AccountCalls {
         let call = try await GatewayCall(asked, keys: keys)
         let permit = try await permit(request, call)
         return try await permit.run(of: authorizer.book) {
+            let call = try await self.showingCertificate(call, at: permit.link)
             let (response, principal) = try await self.answer(to: call, by: permit, for: request.peer.uid)
             try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
             let refusal = principal == nil ? nil : CallAnswer(response).meaning
@@ -99,7 +102,8 @@ package struct GatewayCalls: AccountCalls {
         let call = try await GatewayCall(asked, keys: keys)
         let permit = try await permit(request, call)
         let exchange = StreamedCall(
-            asked: call, permit: permit, uploads: uploads, prompts: prompts, uid: request.peer.uid)
+            asked: try await showingCertificate(call, at: permit.link), permit: permit, uploads: uploads,
+            prompts: prompts, uid: request.peer.uid)
         return .stream { [grants = authorizer.book] writer in
             try await permit.run(of: grants) { try await exchange.run(writer) }
         }

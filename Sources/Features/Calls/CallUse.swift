@@ -1,3 +1,4 @@
+import AgentCertificates
 import AgentCore
 import AgentGateway
 import Gateway
@@ -38,6 +39,17 @@ extension GatewayCalls {
             principal: asked.principal, account: account.name, scopes: try GrantUse.scopes(asked.call.scope),
             target: target)
         return try await authorizer.permit(program, use, at: account.link)
+    }
+
+    /// The call with the certificate that was named for its host; one below the gateway shows the device's.
+    ///
+    /// - Throws: what the vault throws
+    func showingCertificate(_ asked: GatewayCall, at link: Link) async throws -> GatewayCall {
+        let host = try asked.target(at: link.gateway, strictly: false).host
+        guard host != ProgramGrant.gatewayHost else { return asked }
+        var asked = asked
+        asked.call.identity = try await certificates.identity(forHost: host)
+        return asked
     }
 
     /// Lets a program have a token itself.

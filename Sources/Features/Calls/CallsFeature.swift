@@ -1,3 +1,4 @@
+import AgentCertificates
 import AgentCore
 import AgentGateway
 import Gateway
@@ -16,7 +17,9 @@ package struct CallsFeature: Feature {
         self.host = host
         gateways = host.feature(GatewayFeature.self).gateways
         authorizer = host.feature(GrantsFeature.self).authorizer
-        let calls = GatewayCalls(gateways: gateways, authorizer: authorizer, uploads: uploads)
+        let calls = GatewayCalls(
+            gateways: gateways, authorizer: authorizer, certificates: host.feature(CertificatesFeature.self),
+            uploads: uploads)
         gateways.added.calls = calls
         gateways.added.tokens = calls
     }

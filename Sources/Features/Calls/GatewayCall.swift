@@ -6,7 +6,7 @@ import LocalAPI
 /// A call of an API at a gateway, as a request of the local API states it.
 package struct GatewayCall {
     package let request: CallRequest
-    package let call: APICall
+    package var call: APICall
     /// Whose token is used; `nil` where the request does not say.
     package let principal: Principal?
 

@@ -80,7 +80,7 @@ extension Schema {
             "host": .string("name or IP address, IPv6 in brackets"),
             "port": .integer("443 by default", in: 1...65_535),
             "public": .boolean(
-                "whether it belongs to a third party and gets no token, identifier or client certificate"),
+                "whether it belongs to a third party and gets no token, identifier or device certificate"),
             "certificates": .array(
                 of: .string("a certificate: PEM, or DER in base64"),
                 "trust anchors of its certificate chain; at most 16"),

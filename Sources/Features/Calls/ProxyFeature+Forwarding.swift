@@ -1,3 +1,4 @@
+import AgentCertificates
 import AgentCore
 import AgentGateway
 import Gateway
@@ -37,7 +38,10 @@ extension ProxyFeature {
         try check(request, at: link)
         var call = APICall(request.method, request.path)
         call.headers = request.headers
-        if case .host(let host, let port) = request.server { call.path = "https://\(host):\(port)\(request.path)" }
+        if case .host(let host, let port) = request.server {
+            call.path = "https://\(host):\(port)\(request.path)"
+            call.identity = try await certificates.identity(forHost: "\(host):\(port)")
+        }
         try await Self.take(body, into: &call)
         let session = link.session
         let prepared = call

@@ -1,3 +1,4 @@
+import AgentCertificates
 import AgentCore
 import AgentGateway
 import Groundwork
@@ -18,6 +19,7 @@ package struct ProxyFeature: Feature {
     package let host: Host
     package let gateways: GatewayAccounts
     package let authorizer: CallAuthorizer
+    package let certificates: CertificatesFeature
 
     package static var errors: [any Explained.Type] { [ProxyError.self] }
 
@@ -25,6 +27,7 @@ package struct ProxyFeature: Feature {
         self.host = host
         gateways = host.feature(GatewayFeature.self).gateways
         authorizer = host.feature(GrantsFeature.self).authorizer
+        certificates = host.feature(CertificatesFeature.self)
     }
 
     package static func compare(with machine: inout MachineComparison) {

@@ -66,7 +66,7 @@ package struct SigningKeys {
     private static func unusable(_ source: Source, _ error: CryptographyError) -> any Error {
         let fault = "contains no private key that can sign (RSA of 2048 to 8192 bits or EC on P-256"
         switch (source, error) {
-        case (.made, _), (.pkcs12, .wrongPassword), (.pkcs12, .noKey), (.pkcs12, .legacyEncryption): return error
+        case (.made, _), (.pkcs12, .wrongPassword), (.pkcs12, .noKey), (.pkcs12, .unsupportedEncryption): return error
         case (.pem, _):
             return AgentError.badRequest(
                 member: "pem", fault: fault + ", as unencrypted PKCS#8): " + error.reason)

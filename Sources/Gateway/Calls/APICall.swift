@@ -1,3 +1,4 @@
+public import Cryptography
 import FoundationEssentials
 public import HTTPClient
 
@@ -22,6 +23,8 @@ public struct APICall: Sendable {
     /// Whether the request says nothing of who calls, and needs no registration: no token, identifier, certificate or
     /// location (MAG 6.1).
     public var isPublic = false
+    /// What the host is shown if it asks for a certificate, also in a public call; `nil` for the device's own.
+    public var identity: TLSIdentity?
     /// When the user logged in; `nil` for the user who is logged in when the call begins.
     public var loggedInAt: Date?
     /// From the start of an attempt to the end of its answer; `nil` for that of the host, else ``timeout``.

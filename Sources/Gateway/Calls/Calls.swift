@@ -39,6 +39,7 @@ struct Calls: Sendable {
         var request = HTTPRequest(
             call.method, target.url, headers: call.headers, body: call.body, trust: exchange.trust(security))
         let limit = call.timeout ?? security.timeout
+        request.identity = call.identity
         request.timeout = limit ?? APICall.timeout
         request.streamTimeout = limit
         request.silenceLimit = streams ? limit ?? APICall.timeout : nil

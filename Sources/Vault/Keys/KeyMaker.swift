@@ -23,6 +23,16 @@ actor KeyMaker {
         try PrivateKey(pkcs12: file, password: password)
     }
 
+    func identities(
+        in file: SecretBytes, password: SecretBytes
+    ) throws(CryptographyError) -> [IdentityFile.Found] {
+        try IdentityFile.identities(in: file, password: password)
+    }
+
+    func request(_ subject: DistinguishedName, key: PrivateKey) throws(CryptographyError) -> CertificateRequest {
+        try CertificateRequest(subject: subject, key: key)
+    }
+
     func key(
         _ algorithm: PrivateKey.Algorithm, by keeper: any KeyKeeper, name: String, of vaultID: [UInt8]
     ) throws(VaultError) -> KeptKey {

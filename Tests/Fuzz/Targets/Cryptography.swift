@@ -25,7 +25,7 @@ extension FuzzTarget {
         },
         FuzzTarget(name: "pem") { bytes throws(Violation) in
             guard let blocks = try? PEM.decode(text(bytes)), !blocks.isEmpty else { return .refused }
-            let written = blocks.map(PEM.encode).joined()
+            let written = blocks.map { PEM.encode($0) }.joined()
             try require((try? PEM.decode(written)) == blocks, "PEM gives back what it was given")
             _ = try? Certificate.all(inPEM: text(bytes))
             return .accepted
@@ -53,9 +53,20 @@ extension FuzzTarget {
             let password = SecretBytes(utf8: "latchkey")
             // No fuzzer computes the code over a file, so that what follows is read without it, too.
             let unchecked = try? PKCS12File(SecretBytes(bytes)).container(unchecked: .text(password))
+            let contents = try? PKCS12File(SecretBytes(bytes)).contents(unchecked: .text(password))
+            for found in (try? contents?.identities()) ?? [] { try check(found) }
             guard (try? PrivateKey(pkcs12: SecretBytes(bytes), password: password)) != nil else { return .refused }
             try require(bytes.count <= PKCS12File.limit, "a file has at most \(PKCS12File.limit) bytes")
             try require(unchecked != nil, "the password only decides whether a key is given out")
+            return .accepted
+        },
+        FuzzTarget(name: "pem-identity") { bytes throws(Violation) in
+            let password = SecretBytes(utf8: "latchkey")
+            guard let found = try? IdentityFile.Contents(pem: SecretBytes(bytes), password).identities() else {
+                return .refused
+            }
+            try require(!found.isEmpty, "a file that is read has an identity")
+            for found in found { try check(found) }
             return .accepted
         },
         FuzzTarget(name: "public-key-pin") { bytes throws(Violation) in
@@ -64,6 +75,15 @@ extension FuzzTarget {
             return .accepted
         },
     ]
+
+    private static func check(_ found: IdentityFile.Found) throws(Violation) {
+        let (key, chain) = (found.identity.key, found.identity.chain)
+        try require(chain.first?.publicKey == key.publicKey, "a key has its own certificate first")
+        try require(chain.count <= IdentityFile.chainLimit, "a chain is at most \(IdentityFile.chainLimit) long")
+        for (certificate, issuer) in zip(chain, chain.dropFirst()) {
+            try require(certificate.isIssued(by: issuer), "each certificate is issued by the next")
+        }
+    }
 
     private static let secret = SecretBytes(utf8: "a secret that no fuzzer computes a code with")
 }

@@ -33,7 +33,7 @@ struct Hosts: AsyncParsableCommand, Listed {
         )
         var pin: [String] = []
         @Flag(help: "The host's chain may end at an authority that the system trusts.") var publicAuthorities = false
-        @Flag(help: "The host is a third party's, and gets no token, identifier or client certificate.")
+        @Flag(help: "The host is a third party's, and gets no token, identifier or device certificate.")
         var `public` = false
         @Option(help: ArgumentHelp("How its certificate must name it: strict, common-name or off.", valueName: "check"))
         var nameCheck = "strict"
