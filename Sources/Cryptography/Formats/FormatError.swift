@@ -64,7 +64,7 @@ public enum FormatError: Explained, Equatable, CaseIterable {
             )
         case .tooLong: (10519, "too-long", "the text has more than \(SaltedDigest.limit) bytes", nil)
         case .legacyOnly:
-            (nil, "legacy-only", "the algorithm or mode is weak", "say legacy to read old data with it")
+            (nil, "legacy-only", "the algorithm or mode is weak", "it is only for old data: read that with legacy")
         case .legacyMissing:
             (
                 nil, "legacy-missing", "OpenSSL's legacy provider, which has DES, cannot be loaded",
