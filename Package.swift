@@ -56,6 +56,7 @@ let features: [Target.Dependency] = [
     "AgentBoard",
     "AgentHomeAssistant",
     "AgentCalls",
+    "AgentCrypto",
     "AgentDirectory",
     "AgentNearby",
     "AgentUsers",
@@ -184,6 +185,7 @@ let package = Package(
         feature("Board", ["AgentMessages", "Board", "Connectivity", "Messaging"]),
         feature("HomeAssistant", ["AgentMessages", "Board", "Messaging", "Storage"]),
         feature("Calls", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"]),
+        feature("Crypto", ["AgentCalls", "Cryptography", "Vault"]),
         feature(
             "Directory", ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"]),
         feature("Nearby", ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"]),
@@ -195,7 +197,11 @@ let package = Package(
             ]),
         feature("Network", ["AgentGateway", "AgentMessages", "AgentBrokers", "Connectivity", "Gateway", "Messaging"]),
         feature(
-            "Metrics", ["AgentGateway", "AgentMessages", "AgentBrokers", "Board", "Gateway", "Messaging", "HTTPClient"]),
+            "Metrics",
+            [
+                "AgentGateway", "AgentMessages", "AgentBrokers", "AgentCrypto", "Board", "Gateway", "Messaging",
+                "HTTPClient",
+            ]),
         feature("Listener", ["AgentMetrics"]),
         feature("FirstBoot", ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"]),
         feature(

@@ -47,6 +47,7 @@ struct Latchkey: AsyncParsableCommand {
             CommandGroup(
                 name: "APIs",
                 subcommands: [Call.self, Sign.self, Hosts.self, Grants.self, Keys.self, LocationCommand.self]),
+            CommandGroup(name: "Secrets of programs", subcommands: [CryptoCommand.self, Credentials.self]),
             CommandGroup(
                 name: "Services of the gateway",
                 subcommands: [

@@ -45,6 +45,7 @@ private let knownByFeatures: [String: Set<String>] = [
     "Brokers": ["AgentMessages", "Cryptography", "HTTPClient", "Messaging", "Vault"],
     "Calls": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "OAuth", "Vault", "Prompts"],
     "Console": [],
+    "Crypto": ["AgentCalls", "Cryptography", "Vault"],
     "Directory": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories"],
     "FirstBoot": ["AgentGateway", "Board", "Cryptography", "Gateway", "HTTPClient", "Vault"],
     "Gateway": ["Cryptography", "HTTPClient", "Gateway", "Vault", "Prompts", "Messaging", "Board", "Connectivity"],
@@ -53,7 +54,9 @@ private let knownByFeatures: [String: Set<String>] = [
     "MPin": ["Cryptography", "Prompts", "Board", "MPin"],
     "Messages": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"],
     "Listener": ["AgentMetrics"],
-    "Metrics": ["AgentGateway", "AgentMessages", "AgentBrokers", "Board", "Gateway", "Messaging", "HTTPClient"],
+    "Metrics": [
+        "AgentGateway", "AgentMessages", "AgentBrokers", "AgentCrypto", "Board", "Gateway", "Messaging", "HTTPClient",
+    ],
     "Nearby": ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"],
     "Network": ["AgentGateway", "AgentMessages", "AgentBrokers", "Connectivity", "Gateway", "Messaging"],
     "OAuthServers": ["Cryptography", "HTTPClient", "Prompts", "Proximity", "OAuth", "OAuthAccounts"],

@@ -24,6 +24,7 @@ TASKS = [
         ("Log in", "docs/log-in.md"),
         ("Calls", "docs/calls.md"),
         ("Programs on the board", "docs/programs.md"),
+        ("Keys and credentials of programs", "docs/crypto.md"),
         ("Accounts", "docs/accounts.md"),
         ("OAuth servers", "docs/oauth-servers.md"),
     ]),

@@ -3,6 +3,7 @@ import AgentBrokers
 import AgentCalls
 import AgentConsole
 import AgentCore
+import AgentCrypto
 import AgentDirectory
 import AgentFirstBoot
 import AgentGateway
@@ -40,6 +41,7 @@ package enum Features {
         CallsFeature.self,
         OneTimePasswordFeature.self,
         SigningFeature.self,
+        CryptoFeature.self,
         LocationFeature.self,
         ProxyFeature.self,
         AccountsFeature.self,

@@ -112,7 +112,7 @@ package struct AgentFeature: Feature {
     package static var errors: [any Explained.Type] {
         [
             AccountError.self, AgentError.self, ConfigurationError.self, CryptographyError.self, CurveError.self,
-            FormatError.self, HTTPError.self, JSONError.self, LocalAPIError.self, StorageError.self, UnexpectedError.self,
+            HTTPError.self, JSONError.self, LocalAPIError.self, StorageError.self, UnexpectedError.self,
         ]
     }
 

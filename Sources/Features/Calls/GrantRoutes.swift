@@ -78,6 +78,7 @@ extension Schema {
                         "what happened", choices: ["used", "refused", "once", "allowed", "never", "revoked"]),
                     "uid": .integer("user ID of the program"), "user": .string("name of that user"),
                     "unit": .string("systemd unit of the program"), "account": .accountName,
+                    "storeOf": .integer("user ID whose keys and credentials were used"),
                     "as": .string("whose token, if the program named it", choices: ["board", "user"]),
                     "host": .string("host that was called, or whose trust ended; missing for the token itself"),
                     "grant": .string("the grant that applied or was changed"),

@@ -67,6 +67,10 @@ package struct GrantSettings: Sendable, Equatable {
         }
         if let scopes = list("scopes", fix: "use scopes", ProgramGrant.isScope) { settings.grant.scopes = Set(scopes) }
         table.flag("token", &settings.grant.token)
+        table.flag("store", &settings.grant.store)
+        if let owners = table.integers("store_of", in: 0...Int(UInt32.max)) {
+            settings.grant.storeOf = Set(owners.map { UInt32($0) })
+        }
         return settings
     }
 

@@ -1,5 +1,6 @@
 import AgentBrokers
 import AgentCore
+import AgentCrypto
 import AgentGateway
 import AgentMessages
 import LocalAPI
@@ -10,12 +11,14 @@ package final class MetricsFeature: Feature {
     let gateways: GatewayAccounts
     let broker: BoardBroker
     let brokers: BrokersFeature
+    let crypto: CryptoFeature
 
     package init(_ host: Host) {
         self.host = host
         gateways = host.feature(GatewayFeature.self).gateways
         broker = host.feature(MessagesFeature.self).broker
         brokers = host.feature(BrokersFeature.self)
+        crypto = host.feature(CryptoFeature.self)
     }
 
     /// The figures say that the vault is locked, while it is.

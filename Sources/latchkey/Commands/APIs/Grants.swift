@@ -38,6 +38,9 @@ struct Grants: AsyncParsableCommand, Listed {
         var scope: [String] = []
         @Option(help: "An account other than the default one; may be repeated.") var account: [String] = []
         @Flag(help: "Also hand out the token itself.") var token = false
+        @Flag(help: "Let them use keys and credentials stored for their user.") var store = false
+        @Option(help: ArgumentHelp("Also those of another user, by number; may be repeated.", valueName: "uid"))
+        var storeOf: [UInt32] = []
         @Flag(help: "Never allow it, and do not ask.") var never = false
         @OptionGroup var options: ClientOptions
 
@@ -56,7 +59,8 @@ struct Grants: AsyncParsableCommand, Listed {
                     "uid": try user.map { try Self.number($0, "user") { getpwnam($0)?.pointee.pw_uid } },
                     "gid": try group.map { try Self.number($0, "group") { getgrnam($0)?.pointee.gr_gid } },
                     "unit": unit.map(JSON.string), "as": list(principals), "hosts": list(host), "paths": list(path),
-                    "scopes": list(scope), "accounts": list(account),
+                    "scopes": list(scope), "accounts": list(account), "store": store ? true : nil,
+                    "storeOf": storeOf.isEmpty ? nil : .array(storeOf.map { .integer(Int64($0)) }),
                 ])
         }
 
