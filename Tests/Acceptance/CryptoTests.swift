@@ -22,6 +22,29 @@ struct CryptoTests {
         return file.path
     }
 
+    /// A board whose guest has a right.
+    private func withGuest(who right: String, _ body: (TestBoard) async throws -> Void) async throws {
+        let settings = "[api]\ngroup = \"nogroup\"\n\(right) = [\"\(Self.guest)\"]\n"
+        let board = try TestBoard()
+        try String(contentsOf: board.configuration, encoding: .utf8).replacing("[api]\n", with: settings)
+            .write(to: board.configuration, atomically: true, encoding: .utf8)
+        chmod(board.folder.path, 0o755)
+        try await withLabAndBoard(board: board) { _, board in try await body(board) }
+    }
+
+    /// A request of the guest's. - Returns: the answer, and its status in a line of its own.
+    private func ask(_ board: TestBoard, _ target: String, posting body: String? = nil) async throws -> String {
+        let words = body.map { ["-H", "Content-Type: application/json", "--data-binary", $0] } ?? []
+        let curl = try RunningProgram(
+            URL(filePath: "/usr/bin/setpriv"),
+            [
+                "--reuid=\(Self.guest)", "--regid=nogroup", "--clear-groups", "curl", "-sS", "-m", "60", "-w",
+                "\n%{http_code}", "--unix-socket", board.socket, "http://localhost\(target)",
+            ] + words)
+        #expect(try await curl.ended() == 0)
+        return curl.output.text
+    }
+
     @Test("programs encrypt with a key that stays inside, across a restart, and not after its removal")
     func encrypt() async throws {
         try await withBoard { board in
@@ -152,22 +175,9 @@ struct CryptoTests {
         "a program without the right to operate has its own user's keys by a grant, and another's only by name",
         .enabled(if: getuid() == 0, "asks as another user"))
     func grants() async throws {
-        let settings = "[api]\ngroup = \"nogroup\"\nread = [\"\(Self.guest)\"]\n"
-        let board = try TestBoard()
-        try String(contentsOf: board.configuration, encoding: .utf8).replacing("[api]\n", with: settings)
-            .write(to: board.configuration, atomically: true, encoding: .utf8)
-        chmod(board.folder.path, 0o755)
-        try await withLabAndBoard(board: board) { _, board in
+        try await withGuest(who: "read") { board in
             func ask(_ target: String, posting body: String? = nil) async throws -> String {
-                let words = body.map { ["-H", "Content-Type: application/json", "--data-binary", $0] } ?? []
-                let curl = try RunningProgram(
-                    URL(filePath: "/usr/bin/setpriv"),
-                    [
-                        "--reuid=\(Self.guest)", "--regid=nogroup", "--clear-groups", "curl", "-sS", "-m", "60", "-w",
-                        "\n%{http_code}", "--unix-socket", board.socket, "http://localhost\(target)",
-                    ] + words)
-                #expect(try await curl.ended() == 0)
-                return curl.output.text
+                try await self.ask(board, target, posting: body)
             }
             try await board.ask("crypto", "keys", "add", "photos")
             #expect(try await ask("/v1/crypto/keys").hasSuffix("\n403"))
@@ -183,6 +193,19 @@ struct CryptoTests {
             #expect(try await ask("/v1/crypto/keys?uid=0").contains("photos"))
             let log = try await board.latchkey("grants", "log", "--json").output
             #expect(log.contains(#""storeOf":0"#) && log.contains("refused"), "\(log)")
+        }
+    }
+
+    @Test(
+        "a user who may operate has keys of his own, and cannot let himself use another's",
+        .enabled(if: getuid() == 0, "asks as another user"))
+    func operators() async throws {
+        try await withGuest(who: "operate") { board in
+            try await board.ask("crypto", "keys", "add", "photos")
+            #expect(try await ask(board, "/v1/crypto/keys").hasSuffix("{\"keys\":[]}\n200"))
+            #expect(try await ask(board, "/v1/crypto/keys?uid=0").hasSuffix("\n403"))
+            let granted = try await ask(board, "/v1/grants", posting: #"{"uid":5,"storeOf":[0]}"#)
+            #expect(granted.contains("grants.store-of-owners") && granted.hasSuffix("\n403"), "\(granted)")
         }
     }
 }

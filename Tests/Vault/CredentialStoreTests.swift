@@ -172,17 +172,19 @@ struct CredentialStoreTests {
                 == Set(LevelName.allCases).subtracting([.whenUnlocked, .whenUnlockedThisDeviceOnly]))
     }
 
-    @Test("credentials of this device only are left out of a copy for another board (checklist 175)")
+    @Test("credentials of this device only, and keys, are left out of a copy for another board (checklist 175)")
     func export() async throws {
         let vault = try await desk.open()
         for level in LevelName.allCases {
             try await CredentialStore(vault).put(credential(level), as: level.rawValue, of: 1000)
         }
+        try await CryptoService(vault).makeKey("photos", of: 1000)
         _ = try await vault.export(
             to: desk.exportPath, passphrase: Desk.passphrase, withIdentity: false,
-            identity: { _, kind, _ in CredentialStore.isThisDeviceOnly(kind) })
+            identity: { _, kind, _ in CryptoService.isKey(kind) || CredentialStore.isThisDeviceOnly(kind) })
         let other = try Desk()
         let restored = try await other.restored(from: desk.exportPath)
+        #expect(try await CryptoService(restored).keys(of: 1000).isEmpty)
         #expect(
             try await Set(CredentialStore(restored).list(of: 1000).map(\.name))
                 == Set(LevelName.allCases.filter { !$0.isThisDeviceOnly }.map(\.rawValue)))

@@ -62,7 +62,7 @@ public enum FormatError: Explained, Equatable, CaseIterable {
                 10516, "not-prefixed", "the text is not the name of an algorithm in braces and canonical base64",
                 nil
             )
-        case .tooLong: (10519, "too-long", "the text has more than \(SaltedDigest.limit) bytes", nil)
+        case .tooLong: (10519, "too-long", "the text is longer than allowed", nil)
         case .legacyOnly:
             (nil, "legacy-only", "the algorithm or mode is weak", "it is only for old data: read that with legacy")
         case .legacyMissing:

@@ -77,7 +77,7 @@ public struct SaltedDigest: Sendable, Equatable {
         guard salt.count <= Self.saltLimit else { throw .saltLength }
         self.algorithm = algorithm
         self.salt = salt
-        digest = Self.hash(text, salt, algorithm)
+        digest = try Self.hash(text, salt, algorithm)
     }
 
     /// Reads the stored form, with either style of salt.
@@ -116,7 +116,9 @@ public struct SaltedDigest: Sendable, Equatable {
         return Array(Hex.encode(try Random.bytes((bits + 7) / 8)).uppercased().utf8)
     }
 
-    private static func hash(_ text: SecretBytes, _ salt: [UInt8], _ algorithm: Algorithm) -> [UInt8] {
+    private static func hash(
+        _ text: SecretBytes, _ salt: [UInt8], _ algorithm: Algorithm
+    ) throws(FormatError) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: algorithm.byteCount)
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -124,8 +126,11 @@ public struct SaltedDigest: Sendable, Equatable {
             EVP_DigestInit_ex(context, EVP_get_digestbyname(algorithm.rawValue.replacing("-", with: "")), nil) == 1
             && text.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) } == 1
             && EVP_DigestUpdate(context, salt, salt.count) == 1 && EVP_DigestFinal_ex(context, &digest, nil) == 1
-        // Fails only without memory or without OpenSSL's default provider; both are fatal.
-        guard isDone else { fatalError("\(algorithm.rawValue): \(takeOpenSSLReason())") }
+        // Fails only without memory, or where OpenSSL is set up to leave the algorithm out.
+        guard isDone else {
+            ERR_clear_error()
+            throw .unknownAlgorithm
+        }
         return digest
     }
 }

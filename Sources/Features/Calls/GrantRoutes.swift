@@ -32,6 +32,8 @@ extension GrantsFeature {
         ) { request in
             try self.checkMayGrant(request)
             let grant = try ProgramGrant(json: RequestBody(request).json, id: "")
+            // Who may operate could else open every user's keys to himself.
+            guard request.isOwner || grant.storeOf.isEmpty else { throw GrantError.storeOfOwners }
             let added = try await self.authorizer.allow(grant, by: UserName.of(request.peer.uid))
             return .json(added.json(isInSettings: false))
         }

@@ -43,7 +43,7 @@ package struct CryptoFeature: Feature {
     package static var errors: [any Explained.Type] { [CryptoError.self, FormatError.self, ObjectError.self] }
 
     package static var recordRules: RecordRules {
-        RecordRules { _, kind, _ in CredentialStore.isThisDeviceOnly(kind) }
+        RecordRules { _, kind, _ in CryptoService.isKey(kind) || CredentialStore.isThisDeviceOnly(kind) }
     }
 }
 

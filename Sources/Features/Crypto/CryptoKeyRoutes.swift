@@ -23,6 +23,9 @@ extension CryptoFeature {
             },
         ]
 
+        /// Whether it has a name, or its public half has.
+        func isNamed(_ text: String) -> Bool { text == name || pair != nil && text == name + ".public" }
+
         private var kind: Kind {
             guard let pair else { return .aes }
             guard let modulus = pair.key.rsaModulus else { return .p256 }
@@ -83,7 +86,7 @@ extension CryptoFeature {
         ) { request in
             let owner = try await self.owner(ofQuery: request)
             let name = request.parameters["key"] ?? ""
-            guard let key = try await self.keys(of: owner).first(where: { $0.name == name }) else {
+            guard let key = try await self.keys(of: owner).first(where: { $0.isNamed(name) }) else {
                 throw ObjectError.notFound(name: DisplayText.clean(name))
             }
             return .json(key.json)

@@ -27,8 +27,8 @@ extension CryptoService {
         level: ProtectionLevel = .always
     ) async throws -> PublicKey {
         guard [.rsa(bits: 2048), .rsa(bits: 3072), .p256].contains(algorithm) else { throw FormatError.keySize }
-        await turn.lock()
-        defer { turn.unlock() }
+        await making.lock()
+        defer { making.unlock() }
         guard try await !keys(of: owner).contains(tag) else { throw ObjectError.exists(name: tag) }
         return try await keys(ofPairs: owner).add(tag, from: .made(algorithm, in: keeper, level: level))
     }
@@ -96,8 +96,11 @@ extension CryptoService {
         do throws(CryptographyError) {
             return try key.unwrapped(wrapped, isOld: legacy)
         } catch {
-            guard error == .notAuthentic else { throw ObjectError.keyUnfit(name: name) }
-            throw FormatError.undecryptable
+            switch error {
+            case .notAuthentic: throw FormatError.undecryptable
+            case .unsuitableKey: throw ObjectError.keyUnfit(name: name)
+            default: throw error
+            }
         }
     }
 

@@ -15,8 +15,10 @@ public actor CryptoService {
     nonisolated let vault: Vault
     private let step: Int64
     private let textLimit: Int64
-    /// Held while keys are made or counted.
-    let turn = AsyncMutex()
+    /// Held while a key is made, which can take a minute in hardware.
+    let making = AsyncMutex()
+    /// Held while texts are counted, and while a key is removed.
+    private let turn = AsyncMutex()
     /// How many reserved texts are left, by the id of a generation.
     private var left: [[UInt8]: Int64] = [:]
 
@@ -30,6 +32,9 @@ public actor CryptoService {
         self.step = step
         self.textLimit = textLimit
     }
+
+    /// Whether a record is a symmetric key, which stays out of copies as private keys do.
+    public static func isKey(_ kind: RecordKind) -> Bool { kind == Self.kind }
 
     /// Of the records of a user's keys.
     nonisolated static func scope(of owner: UInt32) -> String { "crypto-\(owner)" }
@@ -54,8 +59,8 @@ public actor CryptoService {
     ///   ``ObjectError/full(limit:)``
     public func makeKey(_ name: String, of owner: UInt32, level: ProtectionLevel = .always) async throws {
         let record = try Self.record(name, owner)
-        await turn.lock()
-        defer { turn.unlock() }
+        await making.lock()
+        defer { making.unlock() }
         let keys = try await keys(of: owner)
         let pair = try await self.keys(ofPairs: owner).reference(named: name)
         guard !keys.contains(name), pair == nil else { throw ObjectError.exists(name: name) }
@@ -70,6 +75,7 @@ public actor CryptoService {
         await turn.lock()
         defer { turn.unlock() }
         if try await keys(of: owner).contains(name) {
+            if let key = try? await stored(name, owner).key { left[key.current.id] = nil }
             return try await vault.commit([.remove(Self.record(name, owner))])
         }
         guard try await keys(ofPairs: owner).remove(name) else { throw ObjectError.notFound(name: name) }

@@ -118,6 +118,9 @@ struct Grants: AsyncParsableCommand, Listed {
         if !list("hosts").isEmpty { parts.append("\(list("hosts")) \(list("paths"))") }
         if !list("scopes").isEmpty { parts.append("scopes \(list("scopes"))") }
         if grant["token"]?.bool == true { parts.append("with the token") }
+        if grant["store"]?.bool == true { parts.append("keys and credentials of its user") }
+        let owners = (grant["storeOf"]?.array ?? []).compactMap(\.integer).map(String.init)
+        if !owners.isEmpty { parts.append("keys and credentials of uid \(owners.joined(separator: ", "))") }
         if grant["inSettings"]?.bool == true { parts.append("in the settings") }
         if let uses = grant["uses"]?.integer, uses > 0 { parts.append("used \(Amount.of(uses, "time"))") }
         return "\(grant["id"]?.string ?? "?"): " + parts.joined(separator: ", ")

@@ -98,6 +98,8 @@ extension CryptoCommand {
 
         func request() -> RouteRequest { .get("crypto/keys/\(tag.segment)", query: ["uid": owner.query]) }
 
-        func text(of answer: JSON) -> String { Keys.pem(answer["publicKey"]?.string ?? "") }
+        func text(of answer: JSON) -> String {
+            answer["publicKey"]?.string.map(Keys.pem) ?? "\(tag) has no public half"
+        }
     }
 }
