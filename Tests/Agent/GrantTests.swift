@@ -57,7 +57,9 @@ struct GrantTests {
     @Test("what the vault has for programs takes a grant that names it, and one for calls does not")
     func store() throws {
         func use(_ store: GrantUse.Store) -> GrantUse { GrantUse(account: .gateway, store: store) }
-        let (own, other) = (try grant(["uid": 1, "store": true]), try grant(["uid": 1, "storeOf": [7, 0]]))
+        let (own, other) = (
+            try grant(["uid": 1, "store": true, "token": false]), try grant(["uid": 1, "storeOf": [7, 0]])
+        )
         #expect(own.covers(use(.own)) && !own.covers(use(.of(7))))
         #expect(other.covers(use(.of(7))) && other.covers(use(.of(0))) && !other.covers(use(.of(8))))
         #expect(!other.covers(use(.own)))
@@ -66,7 +68,11 @@ struct GrantTests {
         }
         #expect(try grant(["uid": 1, "verdict": "never", "store": true]).covers(use(.own)))
         #expect(try grant(other.json(isInSettings: false)) == other)
-        #expect(own.ending(at: .gateway)?.store == true)
+        #expect(!own.covers(call("a")) && !other.covers(call("a")) && !own.covers(GrantUse(account: .gateway)))
+        let both = try grant(["uid": 1, "store": true, "paths": ["/*"]])
+        #expect(both.covers(call("a")) && both.covers(use(.own)))
+        #expect(try grant(own.json(isInSettings: false)) == own)
+        #expect(both.ending(at: .gateway)?.store == true)
         for value in ["yes", [-1], ["a"], [4_294_967_296]] as [JSON] {
             #expect(throws: AgentError.self) { try grant(["uid": 1, "storeOf": value]) }
         }

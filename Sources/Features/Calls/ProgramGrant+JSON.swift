@@ -59,13 +59,6 @@ extension ProgramGrant {
             verdict = named
         }
         if verdict == .never { (principals, accounts, hosts) = (Set(Principal.allCases), [], []) }
-        if let names = try texts("as", { Principal(rawValue: $0) != nil }) {
-            principals = Set(names.compactMap(Principal.init))
-        }
-        if let names = try texts("accounts", { AccountName($0) != nil }) { accounts = Set(names) }
-        if let names = try texts("hosts", { Self.host($0) != nil }) { hosts = Set(names.compactMap(Self.host)) }
-        if let patterns = try texts("paths", Self.isPath) { paths = patterns }
-        if let names = try texts("scopes", Self.isScope) { scopes = Set(names) }
         func flag(_ member: String) throws(AgentError) -> Bool {
             guard let value = json[member], value != .null else { return false }
             guard let flag = value.bool else { throw .badRequest(member: member, fault: "is neither true nor false") }
@@ -79,8 +72,20 @@ extension ProgramGrant {
             }
             storeOf = Set(numbers.compactMap { $0 })
         }
+        let isOfCalls = token || Self.membersOfCalls.contains { json[$0] ?? .null != .null }
+        if isOfStore, verdict == .allow, !isOfCalls { allowOnlyStore() }
+        if let names = try texts("as", { Principal(rawValue: $0) != nil }) {
+            principals = Set(names.compactMap(Principal.init))
+        }
+        if let names = try texts("accounts", { AccountName($0) != nil }) { accounts = Set(names) }
+        if let names = try texts("hosts", { Self.host($0) != nil }) { hosts = Set(names.compactMap(Self.host)) }
+        if let patterns = try texts("paths", Self.isPath) { paths = patterns }
+        if let names = try texts("scopes", Self.isScope) { scopes = Set(names) }
         guard !principals.isEmpty else { throw .badRequest(member: "as", fault: "is empty") }
     }
+
+    /// What only a grant about calls has, beside the token.
+    private static let membersOfCalls = ["as", "accounts", "hosts", "paths", "scopes"]
 
     /// The most elements of each list, and the most bytes of each.
     package static let (elementLimit, textLimit) = (32, 512)

@@ -58,7 +58,10 @@ package struct ProgramGrant: Sendable, Equatable {
     /// Other user IDs whose keys and credentials they may use.
     package var storeOf: Set<UInt32> = []
 
-    private var isOfStore: Bool { store || !storeOf.isEmpty }
+    package var isOfStore: Bool { store || !storeOf.isEmpty }
+
+    /// Has it allow no calls, as one that only says what the vault has for programs.
+    package mutating func allowOnlyStore() { (accounts, hosts) = ([], []) }
 
     /// Whether it is about a program. A refusal is also about those for which that is unknown: a program must not
     /// evade it by hiding its unit.

@@ -55,7 +55,7 @@ struct Grants: AsyncParsableCommand, Listed {
             return .post(
                 "grants",
                 [
-                    "token": .bool(token), "verdict": never ? "never" : "allow",
+                    "token": token ? true : nil, "verdict": never ? "never" : "allow",
                     "uid": try user.map { try Self.number($0, "user") { getpwnam($0)?.pointee.pw_uid } },
                     "gid": try group.map { try Self.number($0, "group") { getgrnam($0)?.pointee.gr_gid } },
                     "unit": unit.map(JSON.string), "as": list(principals), "hosts": list(host), "paths": list(path),
@@ -113,8 +113,9 @@ struct Grants: AsyncParsableCommand, Listed {
         }
         if let unit = grant["unit"]?.string { parts.append(unit) }
         if grant["verdict"]?.string == "never" { parts.append("never") }
-        parts.append("as \(list("as"))")
-        if list("accounts") != "gateway" { parts.append("account \(list("accounts"))") }
+        let isOfCalls = grant["verdict"]?.string == "never" || !list("accounts").isEmpty
+        if isOfCalls { parts.append("as \(list("as"))") }
+        if isOfCalls, list("accounts") != "gateway" { parts.append("account \(list("accounts"))") }
         if !list("hosts").isEmpty { parts.append("\(list("hosts")) \(list("paths"))") }
         if !list("scopes").isEmpty { parts.append("scopes \(list("scopes"))") }
         if grant["token"]?.bool == true { parts.append("with the token") }
