@@ -12,6 +12,7 @@
 #include <openssl/param_build.h>
 #include <openssl/provider.h>
 #include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>

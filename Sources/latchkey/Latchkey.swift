@@ -50,6 +50,7 @@ struct Latchkey: AsyncParsableCommand {
                     Call.self, Sign.self, Hosts.self, Grants.self, Keys.self, CertificatesCommand.self,
                     LocationCommand.self,
                 ]),
+            CommandGroup(name: "Secrets of programs", subcommands: [CryptoCommand.self, Credentials.self]),
             CommandGroup(
                 name: "Services of the gateway",
                 subcommands: [

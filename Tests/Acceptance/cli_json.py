@@ -86,6 +86,8 @@ for name in [
     "grants list",
     "grants log",
     "keys list",
+    "crypto keys list",
+    "credentials list",
     "brokers list",
     "inbox list",
     "actions list",

@@ -9,6 +9,7 @@ import base64
 import html
 import http.client
 import json
+import os
 import pathlib
 import re
 import socket
@@ -392,6 +393,44 @@ with tempfile.TemporaryDirectory() as folder:
 ask("POST", "/v1/certificates/made/install", {"certificates": issued.decode()})
 ask("DELETE", "/v1/certificates/made")
 ask("DELETE", "/v1/certificates/partner")
+digest = ask(
+    "POST", "/v1/crypto/hash", {
+        "text": "mypassword", "encoding": "text", "algorithm": "SaltedSHA-256", "salt": "A1B2C3", "prefix": True,
+        "appendSalt": True
+    })["digest"]
+ask("POST", "/v1/crypto/hash", {"text": "a", "algorithm": "SaltedSHA-256", "saltBits": 24, "uid": os.getuid()})
+ask("POST", "/v1/crypto/hash", {"text": "a", "algorithm": "SaltedSHA-256", "saltBytes": "AAEC"})
+ask("POST", "/v1/crypto/verify", {"text": "mypassword", "digest": digest, "legacy": False})
+ask("POST", "/v1/crypto/keys", {"name": "photos", "kind": "aes-256", "keeper": "software", "level": "Always"})
+ask("POST", "/v1/crypto/keys", {"name": "orders", "kind": "rsa-2048"})
+ask("GET", "/v1/crypto/keys")
+ask("GET", "/v1/crypto/keys/orders")
+sealed = ask("POST", "/v1/crypto/encrypt", {"text": "hello", "key": "photos"})["ciphertext"]
+ask("POST", "/v1/crypto/decrypt", {"ciphertext": sealed, "key": "photos"})
+own = {"secret": "AAECAwQFBgcICQoLDA0ODw==", "algorithm": "AES", "legacy": False}
+old = ask("POST", "/v1/crypto/encrypt", {"text": "hello", **own, "prefix": True})
+ask("POST", "/v1/crypto/decrypt", {"ciphertext": old["ciphertext"], "vector": old["vector"], **own})
+signature = ask("POST", "/v1/crypto/sign", {"text": "hello", "key": "orders", "algorithm": "PS256"})["signature"]
+ask(
+    "POST", "/v1/crypto/check", {
+        "text": "hello", "key": "orders.public", "algorithm": "PS256", "signature": signature
+    })
+wrapped = ask("POST", "/v1/crypto/wrap", {"text": "secret", "key": "orders"})["wrapped"]
+ask("POST", "/v1/crypto/unwrap", {"wrapped": wrapped, "key": "orders.private", "legacy": False})
+ask("DELETE", "/v1/crypto/keys/orders")
+ask(
+    "POST", "/v1/credentials", {
+        "key": "mail", "user": "alice", "tenant": "plant", "value": "secret", "encoding": "text", "level": "Always",
+        "new": True
+    })
+ask(
+    "POST", "/v1/credentials/mail/properties", {
+        "name": "server", "value": "mail.example", "label": "Server", "description": "where it is"
+    })
+ask("GET", "/v1/credentials")
+ask("GET", "/v1/credentials/mail?as=text")
+ask("DELETE", "/v1/credentials/mail/properties/server")
+ask("DELETE", "/v1/credentials/mail?forget=true")
 ask("GET", "/v1/location")
 for kind in ["application/x-ndjson", "text/event-stream"]:
     first_event("/v1/sensors/stream", kind)

@@ -96,6 +96,7 @@ extension ConfigurationTests {
         ("enrollment.helper", "\"helper.sock\"", "\"/run/helper.sock\""),
         ("gateway.msisdn", "\"+49 721\"", "\"+49721123456\""),
         ("signing.lifetime_seconds", "0", "60"),
+        ("crypto.legacy", "\"no\"", "true"),
         ("location.source", "\"gps\"", "\"gpsd\""),
         ("location.latitude", "90.5", "49"),
         ("location.longitude", "-181", "8.4"),

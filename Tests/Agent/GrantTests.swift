@@ -54,6 +54,41 @@ struct GrantTests {
         #expect(!never.concerns(peer(.known(nil))) && never.concerns(peer(.known("a.service"))))
     }
 
+    @Test("what the vault has for programs takes a grant that names it, and one for calls does not")
+    func store() throws {
+        func use(_ store: GrantUse.Store) -> GrantUse { GrantUse(account: .gateway, store: store) }
+        let (own, other) = (
+            try grant(["uid": 1, "store": true, "token": false]), try grant(["uid": 1, "storeOf": [7, 0]])
+        )
+        #expect(own.covers(use(.own)) && !own.covers(use(.of(7))))
+        #expect(other.covers(use(.of(7))) && other.covers(use(.of(0))) && !other.covers(use(.of(8))))
+        #expect(!other.covers(use(.own)))
+        for json in [["uid": 1], ["uid": 1, "token": true], ["uid": 1, "verdict": "never"]] as [JSON] {
+            #expect(try !grant(json).covers(use(.own)))
+        }
+        #expect(try grant(["uid": 1, "verdict": "never", "store": true]).covers(use(.own)))
+        #expect(try grant(other.json(isInSettings: false)) == other)
+        #expect(!own.covers(call("a")) && !other.covers(call("a")) && !own.covers(GrantUse(account: .gateway)))
+        let both = try grant(["uid": 1, "store": true, "paths": ["/*"]])
+        #expect(both.covers(call("a")) && both.covers(use(.own)))
+        #expect(try grant(own.json(isInSettings: false)) == own)
+        #expect(both.ending(at: .gateway)?.store == true)
+        for value in ["yes", [-1], ["a"], [4_294_967_296]] as [JSON] {
+            #expect(throws: AgentError.self) { try grant(["uid": 1, "storeOf": value]) }
+        }
+    }
+
+    @Test("the right to operate is one to what one's own user has, not to another's")
+    func storeOfOperators() throws {
+        let book = GrantBook()
+        let use = GrantUse(account: .gateway, store: .own)
+        #expect(isAllowed(book.decide(program(mayOperate: true), use)))
+        #expect(!isAllowed(book.decide(program(), use)))
+        book.set([try grant(["uid": 1])], asks: false)
+        #expect(!isAllowed(book.decide(program(mayOperate: true), use)))
+        #expect(isAllowed(book.decide(program(isOwner: true), use)))
+    }
+
     @Test("only scopes that a grant can name may be asked for, and few of them")
     func scopes() throws {
         #expect(try GrantUse.scopes(nil).isEmpty && GrantUse.scopes("b  a b") == ["a", "b"])

@@ -48,6 +48,7 @@ private let knownByFeatures: [String: Set<String>] = [
     ],
     "Certificates": ["Cryptography", "HTTPClient", "Vault"],
     "Console": [],
+    "Crypto": ["AgentCalls", "Cryptography", "Vault"],
     "Directory": [
         "AgentGateway", "Cryptography", "HTTPClient", "Gateway", "GatewayServices", "Directories", "Vault",
     ],
@@ -59,8 +60,8 @@ private let knownByFeatures: [String: Set<String>] = [
     "Messages": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"],
     "Listener": ["AgentMetrics"],
     "Metrics": [
-        "AgentGateway", "AgentMessages", "AgentBrokers", "AgentPasscode", "Board", "Gateway", "Messaging", "HTTPClient",
-        "Vault",
+        "AgentGateway", "AgentMessages", "AgentBrokers", "AgentCrypto", "AgentPasscode", "Board", "Gateway", "Messaging",
+        "HTTPClient", "Vault",
     ],
     "Nearby": ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"],
     "Network": ["AgentGateway", "AgentMessages", "AgentBrokers", "Connectivity", "Gateway", "Messaging"],

@@ -11,7 +11,8 @@ struct FuzzTarget: Sendable {
     let check: @Sendable ([UInt8]) throws(Violation) -> Verdict
 
     static let all =
-        groundwork + cryptography + vault + vaultHardware + http + oauth + gateway + gatewayServices + messaging
+        groundwork + cryptography + vault + vaultHardware + vaultObjects + http + oauth + gateway + gatewayServices
+        + messaging
         + messagingWays
         + settings + board
         + bluetooth + network

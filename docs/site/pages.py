@@ -25,6 +25,7 @@ TASKS = [
         ("Calls", "docs/calls.md"),
         ("Certificates", "docs/certificates.md"),
         ("Programs on the board", "docs/programs.md"),
+        ("Keys and credentials of programs", "docs/crypto.md"),
         ("Accounts", "docs/accounts.md"),
         ("OAuth servers", "docs/oauth-servers.md"),
     ]),

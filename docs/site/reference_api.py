@@ -13,6 +13,7 @@ TITLES = {
     "Prompts": ["prompts"],
     "Tokens and calls": ["token", "call", "sign", "hosts", "keys", "certificates"],
     "Grants": ["grants"],
+    "Keys and credentials of programs": ["crypto", "credentials"],
     "Services of the gateway": ["users", "groups", "schemas", "storage", "devices", "device", "apps"],
     "Accounts": ["accounts", "current-account", "accounts/{account}/introspect"],
     "M-Pin": ["mpin", "accounts/{account}/mpin"],

@@ -4,6 +4,7 @@ import AgentCalls
 import AgentCertificates
 import AgentConsole
 import AgentCore
+import AgentCrypto
 import AgentDirectory
 import AgentFirstBoot
 import AgentGateway
@@ -45,6 +46,7 @@ package enum Features {
         CallsFeature.self,
         OneTimePasswordFeature.self,
         SigningFeature.self,
+        CryptoFeature.self,
         LocationFeature.self,
         ProxyFeature.self,
         AccountsFeature.self,

@@ -129,4 +129,27 @@ public final class PrivateKey: Sendable {
             guard i2d_PKCS8_PRIV_KEY_INFO(container, &position) == count else { throw openSSLError(operation) }
         }
     }
+    /// Decrypts what was encrypted with the public half of an RSA key. Each failure is the same error, after the same
+    /// time.
+    ///
+    /// - Parameter isOld: whether it is in the format of PKCS #1 v1.5 (RFC 8017 section 7.2) and not in OAEP's. From
+    ///   OpenSSL 3.2 on, that format gives random bytes for what was changed.
+    /// - Throws: ``CryptographyError/notAuthentic``; ``CryptographyError/unsuitableKey(reason:)`` for a key that only
+    ///   signs.
+    @_spi(KeyBytes) public func unwrapped(_ wrapped: [UInt8], isOld: Bool) throws(CryptographyError) -> SecretBytes {
+        let operation = "unwrap a key"
+        guard foreign == nil, KeyKind(of: handle) == .rsa else { throw .unsuitableKey(reason: "it only signs") }
+        let context = try check(operation, EVP_PKEY_CTX_new_from_pkey(nil, handle, nil))
+        defer { EVP_PKEY_CTX_free(context) }
+        try check(operation, EVP_PKEY_decrypt_init(context))
+        try check(operation, KeyWrapping.prepare(context, isOld: isOld))
+        var count = Int(EVP_PKEY_get_size(handle))
+        let text = try SecretBytes(count: count) { text throws(CryptographyError) in
+            let start = text.assumingMemoryBound(to: UInt8.self).baseAddress
+            let status = EVP_PKEY_decrypt(context, start, &count, wrapped, wrapped.count)
+            ERR_clear_error()
+            guard status == 1 else { throw .notAuthentic }
+        }
+        return text.withUnsafeBytes { SecretBytes($0.prefix(count)) }
+    }
 }

@@ -1,12 +1,14 @@
 import COpenSSL
 
-/// Signatures with SHA-256: PKCS #1 v1.5 for RSA, DER-coded ECDSA for P-256.
+/// Signatures with SHA-256: PKCS #1 v1.5 or PSS for RSA, DER-coded ECDSA for P-256.
 extension PrivateKey {
-    func signature(of message: [UInt8]) throws(CryptographyError) -> [UInt8] {
+    func signature(of message: [UInt8], isPSS: Bool = false) throws(CryptographyError) -> [UInt8] {
         let operation = "sign"
         let context = try check(operation, EVP_MD_CTX_new())
         defer { EVP_MD_CTX_free(context) }
-        try check(operation, EVP_DigestSignInit_ex(context, nil, "SHA256", nil, nil, handle, nil))
+        var parameters: OpaquePointer?
+        try check(operation, EVP_DigestSignInit_ex(context, &parameters, "SHA256", nil, nil, handle, nil))
+        if isPSS { try check(operation, usePSS(parameters)) }
         var count = 0
         try check(operation, EVP_DigestSign(context, nil, &count, message, message.count))
         var signature = [UInt8](repeating: 0, count: count)
@@ -62,15 +64,17 @@ extension PublicKey {
         var parameters: OpaquePointer?
         try check(
             operation, EVP_DigestVerifyInit_ex(context, &parameters, digest?.rawValue, nil, nil, handle, nil))
-        if isPSS {
-            // A salt as long as the hash (RFC 7518 section 3.5).
-            try check(operation, EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING))
-            try check(operation, EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST))
-        }
+        if isPSS { try check(operation, usePSS(parameters)) }
         let isValid = EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
         ERR_clear_error()
         return isValid
     }
+}
+
+/// Sets PSS with a salt as long as the hash (RFC 7518 section 3.5).
+private func usePSS(_ parameters: OpaquePointer?) -> Int32 {
+    let status = EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING)
+    return status == 1 ? EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) : status
 }
 
 /// How a signature of a JWS is verified with a public key.

@@ -3,7 +3,7 @@ import Groundwork
 /// Signed tokens in the compact form of JSON Web Signature (RFC 7515 section 7.1).
 public enum JWS {
     /// The supported algorithms (RFC 7518 section 3.1, RFC 8037 section 3.1), without `none`. All are verified; this
-    /// program signs with RS256, ES256 and HS256.
+    /// program signs with RS256, PS256, ES256 and HS256.
     public enum Algorithm: String, Sendable, CaseIterable {
         /// RSASSA-PKCS1-v1_5, keys of 2048 bits and up.
         case RS256, RS384, RS512
@@ -75,12 +75,39 @@ public enum JWS {
         let signature: [UInt8]
         switch (algorithm, key) {
         case (.HS256, .hmac(let secret)) where secret.count > 0: signature = HMAC.sha256(key: secret, message)
-        case (.RS256, .key(let key)) where KeyKind(of: key.handle) == .rsa: signature = try key.signature(of: message)
-        case (.ES256, .key(let key)) where KeyKind(of: key.handle) == .p256:
-            signature = try RawECDSA.fromDER(try key.signature(of: message))
+        case (_, .key(let key)): signature = try self.signature(of: message, algorithm: algorithm, key: key)
         default: throw .algorithmRefused(algorithm.rawValue)
         }
         return input + "." + base64(signature)
+    }
+
+    /// Signs bytes that need not be a token, with an algorithm and a format of signatures of JWS (RFC 7518 section 3.1).
+    ///
+    /// - Throws: ``CryptographyError/algorithmRefused(_:)`` for a key of another kind and for an algorithm that this
+    ///   program only verifies, or an error of OpenSSL.
+    public static func signature(
+        of message: [UInt8], algorithm: Algorithm, key: PrivateKey
+    ) throws(CryptographyError) -> [UInt8] {
+        switch (algorithm, KeyKind(of: key.handle)) {
+        case (.RS256, .rsa): try key.signature(of: message)
+        case (.PS256, .rsa): try key.signature(of: message, isPSS: true)
+        case (.ES256, .p256): try RawECDSA.fromDER(try key.signature(of: message))
+        default: throw .algorithmRefused(algorithm.rawValue)
+        }
+    }
+
+    /// Verifies what ``signature(of:algorithm:key:)`` makes.
+    ///
+    /// - Throws: ``CryptographyError/algorithmRefused(_:)`` for a key of another kind, or an error of OpenSSL.
+    public static func verifies(
+        _ signature: [UInt8], of message: [UInt8], algorithm: Algorithm, key: PublicKey
+    ) throws(CryptographyError) -> Bool {
+        guard let scheme = SignatureScheme(algorithm, of: key) else { throw .algorithmRefused(algorithm.rawValue) }
+        do throws(CryptographyError) {
+            return try key.verifies(signature, of: message, by: scheme)
+        } catch CryptographyError.signatureInvalid {
+            return false
+        }
     }
 
     private static func base64(_ bytes: [UInt8]) -> String { Base64.encode(bytes, alphabet: .urlSafe, padded: false) }

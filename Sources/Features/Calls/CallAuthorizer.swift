@@ -66,6 +66,30 @@ package struct CallAuthorizer: AccountGrants {
         }
     }
 
+    /// Lets a program use keys and credentials of a user ID. No person is asked.
+    ///
+    /// - Parameter owner: `nil` for the program's own.
+    /// - Returns: the user ID.
+    /// - Throws: ``GrantError``
+    package func permit(_ program: LocalProgram, storeOf owner: UInt32?) async throws -> UInt32 {
+        let owner = owner ?? program.peer.uid
+        let use = GrantUse(account: .gateway, store: owner == program.peer.uid ? .own : .of(owner))
+        // The right to operate is one to one's own.
+        let judged = use.store == .own ? program : LocalProgram(peer: program.peer, isOwner: program.isOwner)
+        switch book.decide(judged, use) {
+        case .allowed(let grant):
+            if let grant { book.count(grant) }
+            await note(program, use, grant)
+            return owner
+        case .refused:
+            await noteRefusal(program, use)
+            throw GrantError.refused(program: program.name, use: use.text)
+        case .missing, .open:
+            await noteRefusal(program, use)
+            throw GrantError.missing(program: program.name, use: use.text)
+        }
+    }
+
     /// In whose name a program acts: as it says, or as its grant allows; `nil` for those who need no grant and do not
     /// say.
     ///

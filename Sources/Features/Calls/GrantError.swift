@@ -22,6 +22,8 @@ package enum GrantError: Explained, Equatable {
     case notAskable(limit: Int)
     /// The settings say which programs may do what; only the owners may add to that.
     case onlyOwners
+    /// What one user has stored is opened to another's programs by owners only.
+    case storeOfOwners
     /// Programs' grants and people's calls rely on how the host proves itself.
     case trustOfOwners(host: String)
 
@@ -81,6 +83,11 @@ package enum GrantError: Explained, Equatable {
                 "grants.only-owners", .permission,
                 "grants limit what programs may do, so only root and the agent's user may change them and the hosts",
                 remedy: "use sudo, or change [[grants]] of the settings")
+        case .storeOfOwners:
+            Explanation(
+                "grants.store-of-owners", .permission,
+                "only root and the agent's user let programs use keys and credentials of another user",
+                remedy: "ask the administrator of this board")
         case .trustOfOwners(let host):
             Explanation(
                 "grants.trust-of-owners", .permission,
@@ -93,7 +100,7 @@ package enum GrantError: Explained, Equatable {
     package static let examples: [GrantError] = [
         .missing(program: "PROGRAM", use: "USE"), .refused(program: "PROGRAM", use: "USE"), .revoked,
         .accountChanged(account: "ACCOUNT"), .sessionPrivate, .reserved(path: "PATH"), .unknown(id: "ID"),
-        .inSettings(id: "ID"), .tooMany(limit: 64), .notAskable(limit: 256), .onlyOwners,
+        .inSettings(id: "ID"), .tooMany(limit: 64), .notAskable(limit: 256), .onlyOwners, .storeOfOwners,
         .trustOfOwners(host: "HOST"),
     ]
 }

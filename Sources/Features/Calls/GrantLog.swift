@@ -84,7 +84,11 @@ package final class GrantLog: Sendable {
 
     package static func entry(_ program: LocalProgram, _ use: GrantUse) -> [String: JSON] {
         var entry = program.members
-        entry["account"] = .string(use.account.text)
+        switch use.store {
+        case .own: entry["storeOf"] = .integer(Int64(program.peer.uid))
+        case .of(let uid): entry["storeOf"] = .integer(Int64(uid))
+        case nil: entry["account"] = .string(use.account.text)
+        }
         entry["as"] = use.principal.map { .string($0.rawValue) }
         entry["host"] = use.target.map { .string($0.host) }
         return entry

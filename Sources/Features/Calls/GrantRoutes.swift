@@ -32,6 +32,8 @@ extension GrantsFeature {
         ) { request in
             try self.checkMayGrant(request)
             let grant = try ProgramGrant(json: RequestBody(request).json, id: "")
+            // Who may operate could else open every user's keys to himself.
+            guard request.isOwner || grant.storeOf.isEmpty else { throw GrantError.storeOfOwners }
             let added = try await self.authorizer.allow(grant, by: UserName.of(request.peer.uid))
             return .json(added.json(isInSettings: false))
         }
@@ -78,6 +80,7 @@ extension Schema {
                         "what happened", choices: ["used", "refused", "once", "allowed", "never", "revoked"]),
                     "uid": .integer("user ID of the program"), "user": .string("name of that user"),
                     "unit": .string("systemd unit of the program"), "account": .accountName,
+                    "storeOf": .integer("user ID whose keys and credentials were used"),
                     "as": .string("whose token, if the program named it", choices: ["board", "user"]),
                     "host": .string("host that was called, or whose trust ended; missing for the token itself"),
                     "grant": .string("the grant that applied or was changed"),

@@ -46,8 +46,10 @@ package struct GrantSettings: Sendable, Equatable {
         if settings.user.isEmpty, settings.group.isEmpty, unit.isEmpty {
             table.note("user", "is missing, and so are group and unit", fix: "name the programs that the grant is for")
         }
+        var isOfCalls = false
         func list(_ key: String, fix: String, _ isValid: (String) -> Bool) -> [String]? {
             guard let texts = table.texts(key) else { return nil }
+            isOfCalls = true
             if let wrong = texts.first(where: { !isValid($0) }) {
                 table.note(key, "contains \"\(DisplayText.clean(wrong))\", which is not allowed here", fix: fix)
             }
@@ -67,6 +69,11 @@ package struct GrantSettings: Sendable, Equatable {
         }
         if let scopes = list("scopes", fix: "use scopes", ProgramGrant.isScope) { settings.grant.scopes = Set(scopes) }
         table.flag("token", &settings.grant.token)
+        table.flag("store", &settings.grant.store)
+        if let owners = table.integers("store_of", in: 0...Int(UInt32.max)) {
+            settings.grant.storeOf = Set(owners.map { UInt32($0) })
+        }
+        if settings.grant.isOfStore, !isOfCalls, !settings.grant.token { settings.grant.allowOnlyStore() }
         return settings
     }
 

@@ -2,6 +2,7 @@ import AgentCore
 import Cryptography
 import Groundwork
 import LocalAPI
+import Vault
 
 /// The keys that bodies of calls may be signed with.
 extension SigningFeature {
@@ -43,7 +44,7 @@ extension SigningFeature {
     }
 
     /// - Throws: ``AgentError/badRequest(member:fault:)``
-    private static func keySource(_ body: RequestBody) throws(AgentError) -> SigningKeys.Source {
+    private static func keySource(_ body: RequestBody) throws(AgentError) -> NamedKeys.Source {
         let (pem, pkcs12) = (try body.optionalString("pem"), try body.optionalString("pkcs12"))
         let password = try body.optionalString("password")
         guard pem == nil || pkcs12 == nil else {
@@ -51,7 +52,7 @@ extension SigningFeature {
         }
         guard let pkcs12 else {
             guard password == nil else { throw .badRequest(member: "password", fault: "requires pkcs12") }
-            return pem.map { .pem(SecretBytes(utf8: $0)) } ?? .made
+            return pem.map { .pem(SecretBytes(utf8: $0)) } ?? .made(.rsa(bits: 2048))
         }
         guard var file = Base64.decode(pkcs12) else { throw .badRequest(member: "pkcs12", fault: "is not base64") }
         defer { wipe(&file) }

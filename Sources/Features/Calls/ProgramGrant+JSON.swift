@@ -13,7 +13,8 @@ extension ProgramGrant {
             "as": .array(principals.map(\.rawValue).sorted().map(JSON.string)),
             "accounts": .array(accounts.sorted().map(JSON.string)), "hosts": .array(hosts.sorted().map(JSON.string)),
             "paths": .array(paths.map(JSON.string)), "scopes": .array(scopes.sorted().map(JSON.string)),
-            "token": .bool(token), "inSettings": .bool(isInSettings),
+            "token": .bool(token), "store": .bool(store),
+            "storeOf": .array(storeOf.sorted().map { .integer(Int64($0)) }), "inSettings": .bool(isInSettings),
         ]
         members["uid"] = subject.uid.map { .integer(Int64($0)) }
         members["gid"] = subject.gid.map { .integer(Int64($0)) }
@@ -58,6 +59,21 @@ extension ProgramGrant {
             verdict = named
         }
         if verdict == .never { (principals, accounts, hosts) = (Set(Principal.allCases), [], []) }
+        func flag(_ member: String) throws(AgentError) -> Bool {
+            guard let value = json[member], value != .null else { return false }
+            guard let flag = value.bool else { throw .badRequest(member: member, fault: "is neither true nor false") }
+            return flag
+        }
+        (token, store) = (try flag("token"), try flag("store"))
+        if let value = json["storeOf"], value != .null {
+            let numbers = (value.array ?? [.null]).map { $0.integer.flatMap { UInt32(exactly: $0) } }
+            guard numbers.count <= Self.elementLimit, !numbers.contains(nil) else {
+                throw .badRequest(member: "storeOf", fault: "is not an array of at most \(Self.elementLimit) user IDs")
+            }
+            storeOf = Set(numbers.compactMap { $0 })
+        }
+        let isOfCalls = token || Self.membersOfCalls.contains { json[$0] ?? .null != .null }
+        if isOfStore, verdict == .allow, !isOfCalls { allowOnlyStore() }
         if let names = try texts("as", { Principal(rawValue: $0) != nil }) {
             principals = Set(names.compactMap(Principal.init))
         }
@@ -65,14 +81,11 @@ extension ProgramGrant {
         if let names = try texts("hosts", { Self.host($0) != nil }) { hosts = Set(names.compactMap(Self.host)) }
         if let patterns = try texts("paths", Self.isPath) { paths = patterns }
         if let names = try texts("scopes", Self.isScope) { scopes = Set(names) }
-        if let value = json["token"], value != .null {
-            guard let flag = value.bool else {
-                throw .badRequest(member: "token", fault: "is neither true nor false")
-            }
-            token = flag
-        }
         guard !principals.isEmpty else { throw .badRequest(member: "as", fault: "is empty") }
     }
+
+    /// What only a grant about calls has, beside the token.
+    private static let membersOfCalls = ["as", "accounts", "hosts", "paths", "scopes"]
 
     /// The most elements of each list, and the most bytes of each.
     package static let (elementLimit, textLimit) = (32, 512)
@@ -120,6 +133,10 @@ extension Schema {
                 of: .string("scope that may be requested beyond the configured ones"),
                 "none by default; for never: all"),
             "token": .boolean("whether its programs may get the token itself"),
+            "store": .boolean("whether its programs may use keys and credentials that are stored for their user"),
+            "storeOf": .array(
+                of: .integer("user ID", in: 0...Int64(UInt32.max)),
+                "other users whose keys and credentials its programs may use; none by default"),
         ]
     }
 
@@ -133,7 +150,8 @@ extension Schema {
                     "uses": .integer("uses since the agent started; only in the list"),
                 ]) { own, _ in own },
                 required: [
-                    "id", "verdict", "as", "accounts", "hosts", "paths", "scopes", "token", "inSettings",
+                    "id", "verdict", "as", "accounts", "hosts", "paths", "scopes", "token", "store", "storeOf",
+                    "inSettings",
                 ], "What some programs may do in the name of the board or its user"))
     }
 }

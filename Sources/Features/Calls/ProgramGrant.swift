@@ -34,7 +34,7 @@ package struct ProgramGrant: Sendable, Equatable {
     package enum Verdict: String, Sendable, CaseIterable {
         case allow
         /// Refuses what it names, without asking anybody; also to those who may operate. Accounts, hosts and scopes are
-        /// all where it names none.
+        /// all where it names none; what the vault has for programs only where it names it.
         case never
     }
 
@@ -53,6 +53,15 @@ package struct ProgramGrant: Sendable, Equatable {
     package var scopes: Set<String> = []
     /// Whether the programs may have the token itself.
     package var token = false
+    /// Whether the programs may use keys and credentials that the vault has for their user ID.
+    package var store = false
+    /// Other user IDs whose keys and credentials they may use.
+    package var storeOf: Set<UInt32> = []
+
+    package var isOfStore: Bool { store || !storeOf.isEmpty }
+
+    /// Has it allow no calls, as one that only says what the vault has for programs.
+    package mutating func allowOnlyStore() { (accounts, hosts) = ([], []) }
 
     /// Whether it is about a program. A refusal is also about those for which that is unknown: a program must not
     /// evade it by hiding its unit.
@@ -63,7 +72,7 @@ package struct ProgramGrant: Sendable, Equatable {
         guard verdict == .allow, accounts.contains(account.text) else { return self }
         var rest = self
         rest.accounts.remove(account.text)
-        return rest.accounts.isEmpty ? nil : rest
+        return rest.accounts.isEmpty && !rest.isOfStore ? nil : rest
     }
 
     /// What is left of it when a host is trusted in another way, or no more; `nil` if nothing is. A refusal stays, and
@@ -74,16 +83,24 @@ package struct ProgramGrant: Sendable, Equatable {
         guard verdict == .allow, hosts.contains(host) else { return self }
         var rest = self
         rest.hosts.remove(host)
-        return rest.hosts.isEmpty && !rest.token ? nil : rest
+        return rest.hosts.isEmpty && !rest.token && !rest.isOfStore ? nil : rest
     }
 
     /// Whether it is about what a program wants to do.
     package func covers(_ use: GrantUse) -> Bool {
+        if let store = use.store { return covers(store) }
         if verdict == .never { return refuses(use) }
         guard accounts.contains(use.account.text), use.scopes.isSubset(of: scopes) else { return false }
         if let principal = use.principal, !principals.contains(principal) { return false }
         guard let target = use.target else { return token }
         return hosts.contains(target.host) && paths.contains { Self.path($0, matches: target.segments) }
+    }
+
+    private func covers(_ owner: GrantUse.Store) -> Bool {
+        switch owner {
+        case .own: store
+        case .of(let uid): storeOf.contains(uid)
+        }
     }
 
     /// A program that has the token itself could do all of it.
@@ -140,9 +157,23 @@ package struct GrantUse: Sendable, Hashable {
     package var scopes: Set<String> = []
     /// `nil` if it wants the token itself.
     package var target: Target?
+    /// Not about an account, but about what the vault has for programs.
+    package var store: Store?
+
+    /// Whose keys and credentials a program wants to use.
+    package enum Store: Sendable, Hashable {
+        case own
+        /// A user ID that is not the program's.
+        case of(UInt32)
+    }
 
     /// For people: `call api.example:8443`, `have the access token at the account plant2`.
     package var text: String {
+        switch store {
+        case .own: return "use keys and credentials of its user"
+        case .of(let uid): return "use keys and credentials of uid \(uid)"
+        case nil: break
+        }
         let place = account == .gateway ? "" : " at the account \(account.text)"
         return (target.map { "call \($0.host)" } ?? "have the access token") + place
     }

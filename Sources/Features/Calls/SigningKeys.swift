@@ -13,26 +13,11 @@ package struct SigningKeys {
 
     package let host: Host
 
-    private var keys: VaultKeys { host.vault.keys(of: Self.scope) }
+    private var keys: NamedKeys { NamedKeys(host.vault, scope: Self.scope, limit: Self.limit) }
 
     /// By name.
     package func all() async throws -> [(name: String, key: PublicKey)] {
-        var all: [(name: String, key: PublicKey)] = []
-        for reference in try await keys.references().sorted(by: { $0.name < $1.name }) {
-            guard let key = try await keys.key(reference) else { continue }
-            all.append((reference.name, key.publicKey))
-        }
-        return all
-    }
-
-    /// Where a key to sign with comes from.
-    package enum Source {
-        /// An RSA key of 2048 bits is made.
-        case made
-        /// Text with an unencrypted PKCS#8 key.
-        case pem(SecretBytes)
-        /// A file of RFC 7292.
-        case pkcs12(SecretBytes, password: SecretBytes)
+        try await keys.all().map { ($0.reference.name, $0.key) }
     }
 
     /// Stores a key, or makes one.
@@ -40,30 +25,23 @@ package struct SigningKeys {
     /// - Throws: ``AgentError/badRequest(member:fault:)``, ``AgentError/signingKeyExists(_:)``,
     ///   ``AgentError/tooManySigningKeys(limit:)``, what the vault throws; `CryptographyError` for a PKCS#12 file with
     ///   another password, without a key, or of an encryption that is not read
-    package func add(_ name: String, from source: Source) async throws -> PublicKey {
-        guard let reference = KeyReference(.software, name: name) else {
+    package func add(_ name: String, from source: NamedKeys.Source) async throws -> PublicKey {
+        do {
+            return try await keys.add(name, from: source)
+        } catch ObjectError.nameNotAllowed {
             throw AgentError.badRequest(
                 member: "name",
                 fault: "is not 1 to \(KeyReference.nameLimit) lower-case letters, digits and hyphens")
-        }
-        let names = try await keys.references()
-        guard !names.contains(reference) else { throw AgentError.signingKeyExists(name) }
-        guard names.count < Self.limit else {
-            throw AgentError.tooManySigningKeys(limit: Self.limit)
-        }
-        do {
-            switch source {
-            case .made: return try await keys.make(.rsa(bits: 2048), as: reference).publicKey
-            case .pem(let pem): return try await keys.adopt(pem: pem, as: reference).publicKey
-            case .pkcs12(let file, let password):
-                return try await keys.adopt(pkcs12: file, password: password, as: reference).publicKey
-            }
+        } catch ObjectError.exists {
+            throw AgentError.signingKeyExists(name)
+        } catch ObjectError.full(let limit) {
+            throw AgentError.tooManySigningKeys(limit: limit)
         } catch VaultError.cryptography(let error) {
             throw Self.unusable(source, error)
         }
     }
 
-    private static func unusable(_ source: Source, _ error: CryptographyError) -> any Error {
+    private static func unusable(_ source: NamedKeys.Source, _ error: CryptographyError) -> any Error {
         let fault = "contains no private key that can sign (RSA of 2048 to 8192 bits or EC on P-256"
         switch (source, error) {
         case (.made, _), (.pkcs12, .wrongPassword), (.pkcs12, .noKey), (.pkcs12, .unsupportedEncryption): return error
@@ -76,10 +54,7 @@ package struct SigningKeys {
 
     /// - Throws: `GatewayError.unsignable`, what the vault throws
     package func remove(_ name: String) async throws {
-        guard let reference = KeyReference(.software, name: name),
-            try await keys.references().contains(reference)
-        else { throw GatewayError.unsignable(.keyUnknown(name: name)) }
-        try await host.vault.commit(keys.removal(of: reference))
+        guard try await keys.remove(name) else { throw GatewayError.unsignable(.keyUnknown(name: name)) }
     }
 
     /// A signature as it was asked for, with its key and its lifetime.
@@ -89,8 +64,7 @@ package struct SigningKeys {
         var signing = asked.signing
         signing.lifetime = signing.lifetime ?? Int64(host.settings[SigningSettings.self].lifetimeSeconds)
         guard let name = asked.key else { return signing }
-        let reference = KeyReference(.software, name: name)
-        guard let reference, let key = try await keys.key(reference) else {
+        guard let key = try await keys.key(named: name) else {
             throw GatewayError.unsignable(.keyUnknown(name: name))
         }
         signing.key = key

@@ -1,5 +1,6 @@
 import AgentBrokers
 import AgentCore
+import AgentCrypto
 import AgentGateway
 import AgentMessages
 import AgentPasscode
@@ -44,6 +45,10 @@ extension MetricsFeature {
             page.counter(
                 "latchkey_telemetry_unsent_messages", "Messages with readings that no account could send",
                 Double(broker.unsentTelemetry))
+            let operations = crypto.counts.all.sorted { $0.key.rawValue < $1.key.rawValue }
+            page.counter(
+                "latchkey_crypto_operations", "Uses of the crypto service by programs",
+                operations.map { .init(Double($0.value), [("operation", $0.key.rawValue)]) })
         }
         let up = ContinuousClock.now - host.started
         page.add(ProcessFigures.read(), started: now.timeIntervalSince1970 - up / .seconds(1))

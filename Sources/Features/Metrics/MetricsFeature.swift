@@ -1,5 +1,6 @@
 import AgentBrokers
 import AgentCore
+import AgentCrypto
 import AgentGateway
 import AgentMessages
 import AgentPasscode
@@ -13,6 +14,7 @@ package final class MetricsFeature: Feature {
     let broker: BoardBroker
     let brokers: BrokersFeature
     let passcode: Compartment
+    let crypto: CryptoFeature
 
     package init(_ host: Host) {
         self.host = host
@@ -20,6 +22,7 @@ package final class MetricsFeature: Feature {
         broker = host.feature(MessagesFeature.self).broker
         brokers = host.feature(BrokersFeature.self)
         passcode = host.feature(PasscodeFeature.self).desk.compartment
+        crypto = host.feature(CryptoFeature.self)
     }
 
     /// The figures say that the vault is locked, while it is.

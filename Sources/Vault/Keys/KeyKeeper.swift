@@ -4,6 +4,9 @@ import Cryptography
 ///
 /// A key never leaves it. What is needed to use a key again is sealed in the vault, as a ``KeptKey``.
 public protocol KeyKeeper: Sendable {
+    /// Whether each call of ``make(_:name:of:)`` gives another key.
+    var makesNewKeys: Bool { get }
+
     /// Makes a key. May take a minute: called on ``NamedThread/keys``.
     ///
     /// - Parameters:
@@ -23,6 +26,10 @@ public protocol KeyKeeper: Sendable {
     ///
     /// - Parameter known: all keys of the vault's records that are there.
     func orphans(of vaultID: [UInt8], known: [KeptKey]) throws(VaultError) -> [KeptKey]
+}
+
+extension KeyKeeper {
+    public var makesNewKeys: Bool { true }
 }
 
 /// A key of a ``KeyKeeper``, as the vault seals it.

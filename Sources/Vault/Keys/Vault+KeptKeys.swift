@@ -5,7 +5,8 @@ import Groundwork
 extension Vault {
     /// Makes a key in hardware, and its record. A key that a crash leaves without a record is of no use to anyone.
     func makeKept(
-        _ algorithm: PrivateKey.Algorithm, as reference: KeyReference, in scope: String
+        _ algorithm: PrivateKey.Algorithm, as reference: KeyReference, in scope: String,
+        level: ProtectionLevel = .always
     ) async throws(VaultError) -> PrivateKey {
         let (name, keeper) = (reference.record(in: scope), try keeper(reference.keeper))
         guard name.isAllowed else { throw .nameNotAllowed(name: name, kind: .privateKey) }
@@ -17,7 +18,7 @@ extension Vault {
         killPoint("hardware-key-made")
         do throws(VaultError) {
             let key = try key(kept, of: reference.keeper)
-            try write([.put(name, .privateKey, kept.encoded())])
+            try write([.put(name, .privateKey, kept.encoded(), level: level)])
             killPoint("hardware-key-stored")
             return key
         } catch {

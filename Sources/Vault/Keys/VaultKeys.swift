@@ -30,15 +30,19 @@ public struct VaultKeys: KeyStore {
         return StoredKey(reference: reference, key: key)
     }
 
-    /// Generates a key and seals it in the vault, under a chosen name.
+    /// Generates a key, under a chosen name.
     ///
+    /// - Parameter level: of its record.
     /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``
-    public func make(_ algorithm: PrivateKey.Algorithm, as reference: KeyReference) async throws(VaultError)
-        -> PrivateKey
-    {
-        try await vault.check()
+    public func make(
+        _ algorithm: PrivateKey.Algorithm, as reference: KeyReference, level: ProtectionLevel = .always
+    ) async throws(VaultError) -> PrivateKey {
+        try await vault.checkNew(reference, in: scope)
+        guard reference.keeper == .software else {
+            return try await vault.makeKept(algorithm, as: reference, in: scope, level: level)
+        }
         let key = try await Self.newKey(algorithm)
-        try await vault.keepNew(key, as: reference, in: scope)
+        try await vault.keepNew(key, as: reference, in: scope, level: level)
         return key
     }
 
@@ -100,18 +104,27 @@ extension Vault {
     /// - Throws: ``VaultError`` when the vault is locked or closed.
     fileprivate func check() throws(VaultError) { _ = try access() }
 
-    fileprivate func keep(_ key: PrivateKey, as reference: KeyReference, in scope: String) throws(VaultError) {
+    fileprivate func keep(
+        _ key: PrivateKey, as reference: KeyReference, in scope: String, level: ProtectionLevel = .always
+    ) throws(VaultError) {
         let name = reference.record(in: scope)
         let content = try explained { try key.pkcs8() }
         guard name.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: .privateKey) }
-        try write([.put(name, .privateKey, content)])
+        try write([.put(name, .privateKey, content, level: level)])
     }
 
     /// - Throws: ``VaultError/keyExists(name:)``
-    fileprivate func keepNew(_ key: PrivateKey, as reference: KeyReference, in scope: String) throws(VaultError) {
+    fileprivate func keepNew(
+        _ key: PrivateKey, as reference: KeyReference, in scope: String, level: ProtectionLevel = .always
+    ) throws(VaultError) {
+        try checkNew(reference, in: scope)
+        try keep(key, as: reference, in: scope, level: level)
+    }
+
+    /// - Throws: ``VaultError/keyExists(name:)``
+    func checkNew(_ reference: KeyReference, in scope: String) throws(VaultError) {
         let name = reference.record(in: scope)
         guard try !names(scope: scope).contains(name) else { throw .keyExists(name: name) }
-        try keep(key, as: reference, in: scope)
     }
 
     fileprivate func key(_ reference: KeyReference, in scope: String) throws(VaultError) -> PrivateKey? {

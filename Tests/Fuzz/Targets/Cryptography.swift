@@ -74,6 +74,20 @@ extension FuzzTarget {
             try require(PublicKeyPin(Hex.encode(pin.sha256)) == pin, "a pin in hexadecimal is the same pin")
             return .accepted
         },
+        FuzzTarget(name: "salted-digest") { bytes throws(Violation) in
+            guard let digest = try? SaltedDigest(parsing: text(bytes)) else { return .refused }
+            try require(digest.text == text(bytes), "a digest is written as it was read")
+            try require((try? digest.matches(secret, legacy: true)) == false, "no digest is that of this text")
+            return .accepted
+        },
+        FuzzTarget(name: "prefixed-cipher") { bytes throws(Violation) in
+            guard let sealed = try? PrefixedCipher(parsing: text(bytes)) else { return .refused }
+            try require(!sealed.ciphertext.isEmpty, "a cipher text is not empty")
+            let key = SecretBytes([UInt8](repeating: 7, count: sealed.form.algorithm.keySizes[0]))
+            let opened = try? sealed.decrypted(key: key, vector: nil, legacy: true)
+            try require((opened?.count ?? 0) <= sealed.ciphertext.count, "a text is not longer than its cipher text")
+            return .accepted
+        },
     ]
 
     private static func check(_ found: IdentityFile.Found) throws(Violation) {

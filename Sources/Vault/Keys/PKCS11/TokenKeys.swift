@@ -20,6 +20,8 @@ public struct TokenKeys: KeyKeeper {
         self.existing = existing
     }
 
+    public var makesNewKeys: Bool { existing == nil }
+
     /// Of the labels of a vault's keys.
     private static func prefix(_ vaultID: [UInt8]) -> String { "latchkey \(Hex.encode(vaultID)) " }
 

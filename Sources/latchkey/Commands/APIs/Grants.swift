@@ -38,6 +38,9 @@ struct Grants: AsyncParsableCommand, Listed {
         var scope: [String] = []
         @Option(help: "An account other than the default one; may be repeated.") var account: [String] = []
         @Flag(help: "Also hand out the token itself.") var token = false
+        @Flag(help: "Let them use keys and credentials stored for their user.") var store = false
+        @Option(help: ArgumentHelp("Also those of another user, by number; may be repeated.", valueName: "uid"))
+        var storeOf: [UInt32] = []
         @Flag(help: "Never allow it, and do not ask.") var never = false
         @OptionGroup var options: ClientOptions
 
@@ -52,11 +55,12 @@ struct Grants: AsyncParsableCommand, Listed {
             return .post(
                 "grants",
                 [
-                    "token": .bool(token), "verdict": never ? "never" : "allow",
+                    "token": token ? true : nil, "verdict": never ? "never" : "allow",
                     "uid": try user.map { try Self.number($0, "user") { getpwnam($0)?.pointee.pw_uid } },
                     "gid": try group.map { try Self.number($0, "group") { getgrnam($0)?.pointee.gr_gid } },
                     "unit": unit.map(JSON.string), "as": list(principals), "hosts": list(host), "paths": list(path),
-                    "scopes": list(scope), "accounts": list(account),
+                    "scopes": list(scope), "accounts": list(account), "store": store ? true : nil,
+                    "storeOf": storeOf.isEmpty ? nil : .array(storeOf.map { .integer(Int64($0)) }),
                 ])
         }
 
@@ -109,11 +113,15 @@ struct Grants: AsyncParsableCommand, Listed {
         }
         if let unit = grant["unit"]?.string { parts.append(unit) }
         if grant["verdict"]?.string == "never" { parts.append("never") }
-        parts.append("as \(list("as"))")
-        if list("accounts") != "gateway" { parts.append("account \(list("accounts"))") }
+        let isOfCalls = grant["verdict"]?.string == "never" || !list("accounts").isEmpty
+        if isOfCalls { parts.append("as \(list("as"))") }
+        if isOfCalls, list("accounts") != "gateway" { parts.append("account \(list("accounts"))") }
         if !list("hosts").isEmpty { parts.append("\(list("hosts")) \(list("paths"))") }
         if !list("scopes").isEmpty { parts.append("scopes \(list("scopes"))") }
         if grant["token"]?.bool == true { parts.append("with the token") }
+        if grant["store"]?.bool == true { parts.append("keys and credentials of its user") }
+        let owners = (grant["storeOf"]?.array ?? []).compactMap(\.integer).map(String.init)
+        if !owners.isEmpty { parts.append("keys and credentials of uid \(owners.joined(separator: ", "))") }
         if grant["inSettings"]?.bool == true { parts.append("in the settings") }
         if let uses = grant["uses"]?.integer, uses > 0 { parts.append("used \(Amount.of(uses, "time"))") }
         return "\(grant["id"]?.string ?? "?"): " + parts.joined(separator: ", ")

@@ -72,10 +72,14 @@ struct Keys: AsyncParsableCommand, Listed {
         func text(of answer: JSON) -> String { "removed the key \(answer["removed"]?.string ?? "")" }
     }
 
-    /// The name, and the public key in PEM (RFC 7468 section 13).
+    /// The name, and the public key.
     static func describe(_ key: JSON) -> String {
-        var lines = ["\(key["name"]?.string ?? "?"), \(key["algorithm"]?.string ?? "?")", "-----BEGIN PUBLIC KEY-----"]
-        var rest = (key["publicKey"]?.string ?? "")[...]
+        "\(key["name"]?.string ?? "?"), \(key["algorithm"]?.string ?? "?")\n" + pem(key["publicKey"]?.string ?? "")
+    }
+
+    /// A public key in PEM (RFC 7468 section 13).
+    static func pem(_ base64: String) -> String {
+        var (lines, rest) = (["-----BEGIN PUBLIC KEY-----"], base64[...])
         while !rest.isEmpty {
             lines.append(String(rest.prefix(64)))
             rest = rest.dropFirst(64)
