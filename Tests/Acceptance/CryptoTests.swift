@@ -118,7 +118,7 @@ struct CryptoTests {
             let stored = try write(expected, as: "stored", of: board)
             try await board.ask("crypto", "verify", stored, "--in", password)
             #expect(try await board.latchkey("crypto", "verify", stored, "--in", salt).status == 1)
-            let md5 = try write("{MD5}NIGdfV7FgphMeXFuzjsuTw==", as: "md5", of: board)
+            let md5 = try write("{MD5}NIGde+6ruSYKXIVLyFs+RA==", as: "md5", of: board)
             let refused = try await board.latchkey("crypto", "verify", md5, "--in", password)
             #expect(refused.errors.contains("the algorithm or mode is weak"), "\(refused.errors)")
             try await board.ask("crypto", "verify", md5, "--legacy", "--in", password)
@@ -134,7 +134,7 @@ struct CryptoTests {
             #expect(opened.output == "mypassword", "\(opened.errors)")
         }
         try await withBoard { board in
-            let md5 = try write("{MD5}NIGdfV7FgphMeXFuzjsuTw==", as: "md5", of: board)
+            let md5 = try write("{MD5}NIGde+6ruSYKXIVLyFs+RA==", as: "md5", of: board)
             let refused = try await board.latchkey("crypto", "verify", md5, "--legacy", "--in", md5)
             #expect(refused.errors.contains("weak algorithms are turned off"), "\(refused.errors)")
         }
@@ -184,7 +184,8 @@ struct CryptoTests {
             let granted = try await board.ask("grants", "allow", "--user", Self.guest, "--store")
             // Calls in the name of the board are another right.
             #expect((granted["accounts"] as? [String])?.isEmpty == true)
-            #expect(try await ask("/v1/crypto/keys").hasSuffix("{\"keys\":[]}\n200"))
+            let none = try await ask("/v1/crypto/keys")
+            #expect(none.contains("\"keys\":[]") && none.hasSuffix("\n200"), "\(none)")
             #expect(try await ask("/v1/crypto/keys", posting: #"{"name":"photos"}"#).hasSuffix("200"))
             #expect(try await ask("/v1/crypto/keys?uid=0").hasSuffix("\n403"))
             #expect(
@@ -202,7 +203,8 @@ struct CryptoTests {
     func operators() async throws {
         try await withGuest(who: "operate") { board in
             try await board.ask("crypto", "keys", "add", "photos")
-            #expect(try await ask(board, "/v1/crypto/keys").hasSuffix("{\"keys\":[]}\n200"))
+            let none = try await ask(board, "/v1/crypto/keys")
+            #expect(none.contains("\"keys\":[]") && none.hasSuffix("\n200"), "\(none)")
             #expect(try await ask(board, "/v1/crypto/keys?uid=0").hasSuffix("\n403"))
             let granted = try await ask(board, "/v1/grants", posting: #"{"uid":5,"storeOf":[0]}"#)
             #expect(granted.contains("grants.store-of-owners") && granted.hasSuffix("\n403"), "\(granted)")

@@ -35,7 +35,7 @@ package struct Catalogue: Sendable {
         let named = entries.filter { $0.name == wanted || $0.status?.lowercased() == wanted }
         guard let number = RefusalNumber(wanted) else { return named }
         return named + Self.entries(of: number) + entries.filter {
-            $0.numbers.contains(number.number) || $0.clientNumbers.contains { $0.number == number.number }
+            $0.numbers.contains(number.number) || $0.clientNumbers.contains { number.number > 0 && $0.number == number.number }
         }
     }
 

@@ -90,10 +90,12 @@ package final class StateDirectory: Sendable {
         }.sorted()
     }
 
+    private static let vaultSetAside = "vault.db.damaged-"
+
     /// Removes the vaults that were set aside as damaged, with their logs.
     package static func removeSetAside(in path: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        for name in names where name.hasPrefix("vault.db.damaged-") { unlink("\(path)/\(name)") }
+        for name in names where name.hasPrefix(vaultSetAside) { unlink("\(path)/\(name)") }
     }
 
     private static func failure(_ path: String) -> AgentError {

@@ -165,11 +165,10 @@ package struct GatewayFeature: Feature {
     package func close() async { await gateways.close() }
 
     package func passcodeDidChange() async {
-        for account in await gateways.table.all {
-            // A user who cannot be read is not in memory; whoever needs the user is told why.
-            try? await account.session.refreshUser()
-            await account.link.work?.userDidChange()
-        }
+        let accounts = await gateways.table.all
+        // A user who cannot be read is not in memory; whoever needs the user is told why.
+        for account in accounts { try? await account.session.refreshUser() }
+        for account in accounts { await account.link.work?.userDidChange() }
     }
 
     package func personalRecords() async throws(VaultError) -> [RecordName] {

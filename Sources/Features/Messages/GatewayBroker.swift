@@ -52,7 +52,7 @@ package final actor GatewayBroker: RegistrationWork {
     package func userWasLocked() async { await endLockedSubscriptions() }
 
     package func userDidChange() async {
-        if case .some(.some) = try? await session.userFault() { await endLockedSubscriptions() }
+        if let fault = try? await session.userFault() { await userBrokerSession?.subscriptions.end(because: fault) }
         await adjustUserBrokerSession()
     }
 
@@ -70,6 +70,7 @@ package final actor GatewayBroker: RegistrationWork {
         await adjustUserBrokerSession()
         if let userBrokerSession { return userBrokerSession }
         if try await session.lockStatus() != nil { throw SessionLockError.messagesLocked }
+        if let fault = try await session.userFault() { throw fault }
         guard let user = try await session.user() else { throw MessagingError.userRequired }
         throw MessagingError.userUnusable(name: user.userName)
     }

@@ -7,7 +7,15 @@ import Vault
 /// Locks and unlocks the passcode, and has the features forget, or read again, what they have of persons.
 package final class PasscodeDesk: Sendable {
     package let compartment: Compartment
-    let timer = AsyncCondition(LockTimer())
+    /// When it locks by itself, and what the service that sees to it is to do.
+    struct Watch: Sendable {
+        var timer = LockTimer()
+        /// Whether an erasure has not come to its end.
+        var isErasing = false
+        var isOver = false
+    }
+
+    let watch = AsyncCondition(Watch())
     private let host: Host
 
     init(_ host: Host) {
@@ -35,7 +43,6 @@ package final class PasscodeDesk: Sendable {
     /// - Throws: as `Compartment.unlock(by:)`
     func unlock(by passcode: SecretBytes) async throws {
         try await judged { () async throws(VaultError) in try await self.compartment.unlock(by: passcode) }
-        try await noteOpen()
         host.report(PasscodeEvent.didUnlock)
     }
 
@@ -43,20 +50,17 @@ package final class PasscodeDesk: Sendable {
     /// - Throws: `VaultError`; it is locked then, too.
     @discardableResult
     func lock(_ reason: PasscodeEvent.Reason) async throws -> Bool {
-        let wasOpen = try? await compartment.status().isOpen
-        let result: Result<Void, any Error>
-        do {
-            try await compartment.lock()
-            result = .success(())
+        let result: Result<Bool, VaultError>
+        do throws(VaultError) {
+            result = .success(try await compartment.lock())
         } catch {
             result = .failure(error)
         }
-        guard wasOpen != false else { return false }
-        timer.change { $0.locked() }
+        watch.change { $0.timer.locked() }
+        if case .success(false) = result { return false }
         await refresh()
         host.report(PasscodeEvent.didLock(reason))
-        try result.get()
-        return true
+        return try result.get()
     }
 
     // MARK: Changing
@@ -74,36 +78,33 @@ package final class PasscodeDesk: Sendable {
                 try await self.compartment.set(passcode, policy: self.settingsPolicy)
             }
         }
-        try await noteOpen()
         host.report(PasscodeEvent.changed)
     }
 
     /// - Throws: as `Compartment.turnOff(from:)`
     func turnOff() async throws {
-        try await compartment.turnOff()
-        timer.change { $0.locked() }
-        await refresh()
+        try await judged { () async throws(VaultError) in try await self.compartment.turnOff() }
         host.report(PasscodeEvent.turnedOff)
     }
 
     /// - Throws: ``PasscodePolicyError/inSettings``; as `Compartment.setPolicy(_:)`
     func setPolicy(_ policy: PasscodePolicy) async throws {
         guard settingsPolicy == nil else { throw PasscodePolicyError.inSettings }
-        try await compartment.setPolicy(policy)
-        try await noteOpen()
+        try await judged { () async throws(VaultError) in try await self.compartment.setPolicy(policy) }
     }
 
     /// Erases everything behind the passcode.
     func forget() async throws {
-        try await compartment.erase()
-        await noteWiped()
+        try await judged { () async throws(VaultError) in try await self.compartment.erase() }
+        host.report(PasscodeEvent.didWipe)
     }
 
     // MARK: Starting
 
     /// Goes on with an erasure that was cut off, and takes the rules of the settings.
     func begin() async throws {
-        if try await compartment.finishWiping() { await noteWiped() }
+        watch.change { $0.isOver = false }
+        try await finishWiping()
         try await takeSettings()
         let status = try await compartment.status()
         if status.state == .none, status.policy.applied.isDefaultOn { try await compartment.turnOff() }
@@ -115,15 +116,23 @@ package final class PasscodeDesk: Sendable {
 
     static let warnedDays = 7
 
-    /// Locks when it is time, until the task is canceled.
+    /// Locks when it is time, and goes on with an erasure, until the task is canceled.
+    ///
+    /// - Throws: why an erasure does not come to its end
     func lockInTime() async throws {
-        while !Task.isCancelled {
-            let deadline = await withTaskCancellationHandler {
-                await timer.wait { $0.deadline ?? (Task.isCancelled ? .zero : nil) }
+        while true {
+            let deadline: Duration? = await withTaskCancellationHandler {
+                await watch.wait { watch in
+                    watch.isOver || watch.isErasing ? .some(nil) : watch.timer.deadline.map { .some($0) }
+                }
             } onCancel: {
-                timer.change { _ in }
+                watch.change { $0.isOver = true }
             }
             try Task.checkCancellation()
+            guard let deadline else {
+                try await finishWiping()
+                continue
+            }
             // A clock that stands still while the board sleeps would wake too late.
             let rest = min(deadline - Self.uptime, .seconds(10))
             guard rest <= .zero else {
@@ -131,39 +140,49 @@ package final class PasscodeDesk: Sendable {
                 continue
             }
             // A client may have come meanwhile.
-            if timer.read({ $0.deadline }) == deadline { try await lock(.time) }
+            if watch.read({ $0.timer.deadline }) == deadline { try await lock(.time) }
         }
+    }
+
+    private func finishWiping() async throws {
+        guard try await compartment.finishWiping() else { return watch.change { $0.isErasing = false } }
+        await note()
+        host.report(PasscodeEvent.didWipe)
     }
 
     // MARK: Steps
 
-    /// Reports what an attempt with a wrong passcode has done.
+    /// Reports what an attempt with a wrong passcode has done, and notes what has changed, also where it throws.
     private func judged(_ attempt: () async throws(VaultError) -> Void) async throws {
         do throws(VaultError) {
             try await attempt()
         } catch {
+            await note()
             switch error {
             case .passcode(.wrong(let left)): host.report(PasscodeEvent.refused(triesLeft: left))
-            case .passcode(.wiped): await noteWiped()
+            case .passcode(.wiped): host.report(PasscodeEvent.didWipe)
             default: break
             }
             throw error
         }
+        // Another client's attempt may be under way; the next unlocking takes them.
+        try? await takeSettings()
+        await note()
     }
 
-    private func noteOpen() async throws {
-        try await takeSettings()
-        let status = try await compartment.status()
-        if status.state == .set, status.isOpen {
-            timer.change { $0.unlocked(at: Self.uptime, timeout: status.policy.applied.lockTimeoutSeconds) }
+    /// Sets the timer by what is open now, and has the features forget, or read again, what persons have.
+    private func note() async {
+        // What cannot be read is not open.
+        let status = try? await compartment.status()
+        watch.change { watch in
+            watch.isErasing = status?.state == .wiping
+            if let status, status.state == .set, status.isOpen {
+                watch.timer.unlocked(at: Self.uptime, timeout: status.policy.applied.lockTimeoutSeconds)
+            } else {
+                watch.timer.locked()
+            }
         }
         await refresh()
-    }
-
-    private func noteWiped() async {
-        timer.change { $0.locked() }
-        await refresh()
-        host.report(PasscodeEvent.didWipe)
     }
 
     /// Rules of the settings replace those that are stored, once the passcode is open.
@@ -174,7 +193,15 @@ package final class PasscodeDesk: Sendable {
         try await compartment.setPolicy(policy)
     }
 
-    private func refresh() async { for feature in host.features { await feature.passcodeDidChange() } }
+    /// All features at once, and whether or not the client that has caused it stays: none waits for another's servers.
+    private func refresh() async {
+        let features = host.features
+        await Task {
+            await withTaskGroup(of: Void.self) { group in
+                for feature in features { group.addTask { await feature.passcodeDidChange() } }
+            }
+        }.value
+    }
 }
 
 extension PasscodeStatus {

@@ -23,7 +23,7 @@ extension PasscodeFeature {
             "POST", "/v1/vault/lock/reset", needs: .operate,
             .init("Begin the time anew after which the passcode locks", answer: Self.vaultSchema)
         ) { _ in
-            self.desk.timer.change { $0.reset(at: PasscodeDesk.uptime) }
+            self.desk.watch.change { $0.timer.reset(at: PasscodeDesk.uptime) }
             return .json(try await self.state())
         }
         router.on(
@@ -51,7 +51,7 @@ extension PasscodeFeature {
 
     private func foreground() -> AsyncThrowingStream<LocalEvent, any Error> {
         let events = host.events.subscribe(bound: 16)
-        desk.timer.change { $0.clientCame() }
+        desk.watch.change { $0.timer.clientCame() }
         return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(4)) { continuation in
             let task = Task {
                 do {
@@ -68,7 +68,7 @@ extension PasscodeFeature {
             }
             continuation.onTermination = { [desk] _ in
                 task.cancel()
-                guard desk.timer.change({ $0.clientWent(at: PasscodeDesk.uptime) }) else { return }
+                guard desk.watch.change({ $0.timer.clientWent(at: PasscodeDesk.uptime) }) else { return }
                 // The level is closed whatever becomes of the rest, which the next call reports.
                 Task { try? await desk.lock(.background) }
             }
@@ -90,18 +90,22 @@ extension PasscodeFeature {
         router.on(
             "DELETE", "/v1/vault/passcode", needs: .operate,
             .init(
-                "Switch the passcode off, once it is unlocked: what is behind it opens with the vault",
+                "Switch the passcode off, once it is unlocked: what is behind it opens with the vault; for root and "
+                    + "the agent's user",
                 answer: Self.vaultSchema)
-        ) { _ in
+        ) { request in
+            guard request.isOwner else { throw request.denied(.operate) }
             try await self.desk.turnOff()
             return .json(try await self.state())
         }
         router.on(
             "POST", "/v1/vault/passcode/policy", needs: .operate,
             .init(
-                "Change rules for the passcode, once it is unlocked; those that are not named stay",
+                "Change rules for the passcode, once it is unlocked; those that are not named stay; for root and the "
+                    + "agent's user",
                 body: Self.policyMembers, answer: Self.vaultSchema)
         ) { request in
+            guard request.isOwner else { throw request.denied(.operate) }
             let stored = try await self.desk.compartment.status().policy.json.object ?? [:]
             let rules = stored.merging(request.json.object ?? [:]) { $1 }
             let policy: PasscodePolicy
@@ -115,8 +119,11 @@ extension PasscodeFeature {
         }
         router.on(
             "POST", "/v1/vault/forgotten", needs: .operate,
-            .init("Erase everything behind the passcode, and the passcode", answer: Self.vaultSchema)
-        ) { _ in
+            .init(
+                "Erase everything behind the passcode, and the passcode; for root and the agent's user",
+                answer: Self.vaultSchema)
+        ) { request in
+            guard request.isOwner else { throw request.denied(.operate) }
             try await self.desk.forget()
             return .json(try await self.state())
         }
@@ -127,7 +134,7 @@ extension PasscodeFeature {
         return .object([
             "slot": .string(try await host.vault.openedBy().kind.rawValue),
             "passcode": PasscodeStatus.answer.json(status), "policy": status.policy.applied.json,
-            "clients": .integer(Int64(desk.timer.read { $0.clients })),
+            "clients": .integer(Int64(desk.watch.read { $0.timer.clients })),
         ])
     }
 

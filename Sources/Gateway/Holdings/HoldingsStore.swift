@@ -85,8 +85,12 @@ actor HoldingsStore {
     private func readUser(into holdings: inout Holdings) async throws {
         let document = HoldingsDocument.user
         // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
+        let name = document.name(in: scope)
         do throws(any Error) {
-            let records = try await vault.record(document.name(in: scope)).map { [document.rawValue: $0.content] }
+            guard try await vault.names(scope: scope).contains(name) else { return holdings.user = nil }
+            // Also a record that a power cut has left outside of the passcode.
+            try await vault.requirePersonal()
+            let records = try await vault.record(name).map { [document.rawValue: $0.content] }
             holdings.user = HoldingsReader(records: records ?? [:]).user(at: clocks.now)
         } catch let fault as VaultError where fault.isOfLevel {
             holdings.user = nil
@@ -116,8 +120,11 @@ actor HoldingsStore {
     /// - Throws: `SessionLockError.locked`, `VaultError.levelLocked`, what the vault throws
     func requireUnlocked() async throws {
         try await holdings().requireUnlocked()
-        try await vault.requirePersonal()
+        try await requirePersonal()
     }
+
+    /// - Throws: `VaultError.levelLocked` while the vault's passcode is locked
+    func requirePersonal() async throws(VaultError) { try await vault.requirePersonal() }
 
     /// Loads the keys, and removes those that a crash left without a reference.
     private func loadKeys(of holdings: inout Holdings) async throws {
@@ -155,6 +162,7 @@ actor HoldingsStore {
             try await write(from: held.holdings, to: next)
         } catch let fault as VaultError where fault.isOfLevel {
             next.user = nil
+            next.lock = held.holdings.lock ?? next.lock
             if held.holdings.user != nil || held.holdings.userFault != nil { next.userFault = fault }
             try await write(from: held.holdings, to: next)
             replace(held, by: next)

@@ -88,6 +88,8 @@ struct SessionLocks: Sendable {
         by passcode: Passcode, _ policy: UnlockPolicy, loggedInAt date: Date?, in operation: borrowing Operation
     ) async throws {
         guard let lock = try await store.holdings().lock(loggedInAt: date) else { return }
+        // Without the vault's passcode, the user could not be stored in place of the lock.
+        try await store.requirePersonal()
         let now = store.clocks.date()
         guard lock.failures < policy.attempts else {
             try await remove(in: operation)

@@ -167,7 +167,9 @@ public actor LocalStorage {
 
     private func record(_ name: RecordName, _ step: ItemError.Step) async throws -> JSON? {
         try await vaulted(step) {
-            try await self.vault.record(name).flatMap { try? JSON(parsing: $0.content.exposed()) }
+            // Also one that a power cut has left outside of the passcode.
+            if Self.isPersonal(name) { try await self.vault.requirePersonal() }
+            return try await self.vault.record(name).flatMap { try? JSON(parsing: $0.content.exposed()) }
         }
     }
 

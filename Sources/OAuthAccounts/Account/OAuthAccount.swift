@@ -70,7 +70,7 @@ public actor OAuthAccount {
     ///     one.
     /// - Throws: ``OAuthAccountError``, `HTTPError`, what the vault throws
     public func token(scope: String? = nil, lasting life: Duration = .zero) async throws -> AccessToken {
-        try requireUnlocked()
+        try await requireUnlocked()
         let wanted = Scope.words(scope ?? server.scope)
         if !isUnsaved, let entry = holding.tokens.valid(for: wanted, at: uptime + life) { return shown(entry) }
         try await noting {
@@ -79,6 +79,7 @@ public actor OAuthAccount {
                 try await Task { try await obtain(wanted, lasting: life) }.value
             }
         }
+        try await requireUnlocked()
         guard let entry = holding.tokens.valid(for: wanted, at: uptime) else { throw logInNeeded(for: wanted) }
         return shown(entry)
     }
@@ -99,6 +100,7 @@ public actor OAuthAccount {
     public var needsPerson: Bool { holding.tokens.isEmpty && !server.isUnattended && fault == nil }
 
     private func obtain(_ wanted: Set<String>, lasting life: Duration) async throws {
+        try await requireUnlocked()
         if isUnsaved { try await keep(holding) }
         // An operation before this one may have brought it.
         guard holding.tokens.valid(for: wanted, at: uptime + life) == nil else { return }
@@ -219,6 +221,7 @@ public actor OAuthAccount {
     func load() async throws {
         let locks = locks
         do throws(any Error) {
+            if isPersonal { try await vault.requirePersonal() }
             let record = try await vault.record(AccountRecords.holding(name))
             guard locks == self.locks else { return }
             var stored = AccountHolding()
@@ -260,18 +263,20 @@ public actor OAuthAccount {
         locks += 1
     }
 
-    private func forget() { (holding, isUnsaved) = (AccountHolding(), false) }
+    private func forget() { (holding, isUnsaved, fault) = (AccountHolding(), false, nil) }
 
     /// Whether what it holds is a person's.
     var isPersonal: Bool { !server.isUnattended }
 
     /// - Throws: `VaultError.levelLocked` while the vault's passcode is locked
-    private func requireUnlocked() throws { if let fault { throw fault } }
+    private func requireUnlocked() async throws {
+        if let fault { throw fault }
+        if isPersonal { try await vault.requirePersonal() }
+    }
 
     /// Runs a change of the account, alone.
     func change(_ work: @escaping @Sendable (isolated OAuthAccount) async throws -> Void) async throws {
-        try requireUnlocked()
-        if isPersonal { try await vault.requirePersonal() }
+        try await requireUnlocked()
         changes += 1
         let flight = Flight.change(changes)
         try await noting {
@@ -298,7 +303,7 @@ public actor OAuthAccount {
     /// In memory first: if the vault fails, a refresh token that the server has replaced still works here, unless the
     /// vault's passcode was locked meanwhile.
     func keep(_ next: AccountHolding) async throws {
-        try requireUnlocked()
+        if let fault { throw fault }
         holding = next
         isUnsaved = true
         do throws(any Error) {

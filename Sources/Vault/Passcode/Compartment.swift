@@ -74,15 +74,20 @@ public final class Compartment: Sendable {
     /// Wipes the key of the level ``ProtectionLevel/unlocked`` from memory. An attempt under way opens nothing more.
     /// Does nothing while the default passcode is in use.
     ///
+    /// - Returns: whether it was open.
     /// - Throws: ``VaultError`` if it is not known whether there is a passcode; the level is locked then, too.
-    public func lock() async throws(VaultError) {
+    @discardableResult
+    public func lock() async throws(VaultError) -> Bool {
+        let wasOpen: Bool
         do throws(VaultError) {
-            guard try await vault.compartment().lock != .defaultPasscode else { return }
+            guard try await vault.compartment().lock != .defaultPasscode else { return false }
+            wasOpen = try await vault.openLevels()[.unlocked] != nil
         } catch {
             await vault.lockLevels([.unlocked])
             throw error
         }
         await vault.lockLevels([.unlocked])
+        return wasOpen
     }
 
     /// One attempt, counted before it is made.
