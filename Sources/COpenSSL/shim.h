@@ -70,6 +70,8 @@ static inline int latchkey_safe_is_plain(const PKCS7 *safe) { return PKCS7_type_
 /* NULL where the safe is not encrypted with a password. */
 static inline const X509_ALGOR *latchkey_safe_encryption(const PKCS7 *safe) {
     if (!PKCS7_type_is_encrypted(safe) || safe->d.encrypted == NULL || safe->d.encrypted->enc_data == NULL) return NULL;
+    /* Without content, PKCS12_item_decrypt_d2i_ex has read from NULL (CVE-2025-69421). */
+    if (safe->d.encrypted->enc_data->enc_data == NULL) return NULL;
     return safe->d.encrypted->enc_data->algorithm;
 }
 /* The contents of a safe, in a library context of their own; NULL if they cannot be decrypted. */
@@ -90,6 +92,13 @@ static inline int64_t latchkey_iterations(const X509_ALGOR *encryption) {
             PBKDF2PARAM *derivation = (PBKDF2PARAM *)ASN1_TYPE_unpack_sequence(
                 ASN1_ITEM_rptr(PBKDF2PARAM), scheme->keyfunc->parameter);
             if (derivation != NULL && !ASN1_INTEGER_get_int64(&count, derivation->iter)) count = -1;
+            /* A code's key goes to a buffer of 64 bytes, which was not checked (CVE-2025-11187). */
+            if (derivation != NULL && scheme_number == NID_pbmac1) {
+                int64_t bytes = 0;
+                if (derivation->keylength == NULL || !ASN1_INTEGER_get_int64(&bytes, derivation->keylength) ||
+                    bytes < 1 || bytes > 64)
+                    count = -1;
+            }
             PBKDF2PARAM_free(derivation);
         }
         PBE2PARAM_free(scheme);

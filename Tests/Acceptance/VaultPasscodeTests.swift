@@ -161,6 +161,22 @@ struct VaultPasscodeTests {
         }
     }
 
+    @Test("a session that its user has locked is not lost to an unlocking while the store is locked")
+    func lockedSession() async throws {
+        try await withUser { _, board in
+            try await give(board, ["passcode", "set"], Self.right)
+            #expect(try await board.latchkey("lock", input: "2580\n").status == 0)
+            try await board.ask("vault", "lock")
+            let refused = try await board.latchkey("unlock", input: "2580\n")
+            #expect(refused.errors.contains("latchkey vault unlock"), "\(refused)")
+            #expect(try await board.latchkey("whoami").output.contains("the session of alice is locked"))
+            #expect(try await board.stop() == 0)
+            try await board.start()
+            try await unlock(board)
+            #expect(try await board.latchkey("unlock", input: "2580\n").output == "unlocked; alice is logged in\n")
+        }
+    }
+
     @Test("a forgotten passcode is erased with what is behind it, by a command that asks (SMP 37)")
     func forgotten() async throws {
         try await withUser { _, board in

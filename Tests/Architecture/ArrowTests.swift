@@ -60,7 +60,8 @@ private let knownByFeatures: [String: Set<String>] = [
     "Messages": ["AgentGateway", "Cryptography", "HTTPClient", "Gateway", "Messaging", "OAuth", "Board", "Storage"],
     "Listener": ["AgentMetrics"],
     "Metrics": [
-        "AgentGateway", "AgentMessages", "AgentBrokers", "AgentCrypto", "AgentPasscode", "Board", "Gateway", "Messaging",
+        "AgentGateway", "AgentMessages", "AgentBrokers", "AgentCrypto", "AgentPasscode", "Board", "Gateway",
+        "Messaging",
         "HTTPClient", "Vault",
     ],
     "Nearby": ["AgentGateway", "Bluetooth", "Board", "Gateway", "Messaging", "Prompts", "Proximity"],

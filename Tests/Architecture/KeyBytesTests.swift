@@ -72,7 +72,7 @@ struct KeyBytesTests {
     }
 
     /// They take files apart for `PrivateKey` and `IdentityFile`, whose marked functions alone use them.
-    private static let inner: Set = ["Keys/PKCS12File.swift", "Keys/EncryptedKey.swift"]
+    private static let inner: Set = ["Keys/PKCS12File.swift", "Keys/EncryptedKey.swift", "Keys/KeyContainer.swift"]
 
     @Test("a private key's bytes are opened in Cryptography only in the declared file and those that serve it")
     func openers() throws {

@@ -31,7 +31,7 @@ class TheThreatModel(unittest.TestCase):
         text = (ROOT / "Sources/Vault/README.md").read_text()
         named = 0
         for suite, titles in PROOF.findall(text):
-            files = list((ROOT / "Tests").glob(f"*/{suite}.swift"))
+            files = [*(ROOT / "Tests").glob(f"*/{suite}.swift"), *(ROOT / "Tests").glob(f"*/{suite}+*.swift")]
             self.assertNotEqual(files, [], suite)
             for title in re.findall(r'"([^"]+)"', titles):
                 named += 1

@@ -34,9 +34,11 @@ package struct Catalogue: Sendable {
         let wanted = name.lowercased()
         let named = entries.filter { $0.name == wanted || $0.status?.lowercased() == wanted }
         guard let number = RefusalNumber(wanted) else { return named }
-        return named + Self.entries(of: number) + entries.filter {
-            $0.numbers.contains(number.number) || $0.clientNumbers.contains { number.number > 0 && $0.number == number.number }
-        }
+        return named + Self.entries(of: number)
+            + entries.filter {
+                $0.numbers.contains(number.number)
+                    || $0.clientNumbers.contains { number.number > 0 && $0.number == number.number }
+            }
     }
 
     /// The gateway's numbers, grouped by what they have in common: their last three digits.

@@ -39,6 +39,9 @@ public final class Certificate: Sendable {
     init(owning handle: OpaquePointer) throws(CryptographyError) {
         do throws(CryptographyError) {
             der = try encoded("write a certificate") { i2d_X509(handle, $0) }
+            guard der.count <= Self.encodedLimit else {
+                throw .tooLong(.certificate, count: der.count, limit: Self.encodedLimit)
+            }
             subject = try DistinguishedName(reading: X509_get_subject_name(handle))
             issuer = try DistinguishedName(reading: X509_get_issuer_name(handle))
             let serial = X509_get0_serialNumber(handle)

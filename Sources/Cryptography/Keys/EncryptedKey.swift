@@ -19,7 +19,7 @@ enum EncryptedKey {
             }
             guard let container else { continue }
             defer { PKCS8_PRIV_KEY_INFO_free(container) }
-            return try PrivateKey(adopting: check("read a private key", EVP_PKCS82PKEY(container)))
+            return try PrivateKey(adopting: KeyContainer.key(in: container))
         }
         ERR_clear_error()
         throw .wrongPassword(.privateKey)

@@ -87,7 +87,7 @@ final class PKCS12File {
                 guard let certificate = PKCS12_SAFEBAG_get1_cert(bag) else { continue }
                 contents.certificates.append(try Certificate(owning: certificate))
             } else if let found = try key(in: bag, by: password) {
-                let key = try PrivateKey(adopting: check("read a private key", EVP_PKCS82PKEY(found.container)))
+                let key = try PrivateKey(adopting: KeyContainer.key(in: found.container))
                 contents.keys.append(IdentityFile.Contents.Key(key: key, name: found.name))
             }
         }
@@ -196,8 +196,16 @@ final class PKCS12File {
             opened.append(container)
         default: return nil
         }
-        let name = PKCS12_get_friendlyname(bag)
-        defer { latchkey_free(name) }
-        return container.map { Key(container: $0, name: name.flatMap { String(validatingCString: $0) }) }
+        return container.map { Key(container: $0, name: Self.name(of: bag)) }
+    }
+
+    /// Not by `PKCS12_get_friendlyname`, which has written beyond its buffer (CVE-2025-69419).
+    private static func name(of bag: OpaquePointer) -> String? {
+        guard let value = PKCS12_SAFEBAG_get0_attr(bag, NID_friendlyName), value.pointee.type == V_ASN1_BMPSTRING,
+            let text = value.pointee.value.asn1_string, let start = ASN1_STRING_get0_data(text)
+        else { return nil }
+        let bytes = UnsafeBufferPointer(start: start, count: min(Int(ASN1_STRING_length(text)), 512) & ~1)
+        let units = stride(from: 0, to: bytes.count, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+        return String(validating: units, as: UTF16.self)
     }
 }

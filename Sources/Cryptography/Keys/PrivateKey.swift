@@ -50,7 +50,6 @@ public final class PrivateKey: Sendable {
     /// Reads an unencrypted PKCS#8 structure (RFC 5208) in DER.
     /// - Throws: ``CryptographyError``, also for a weak key or another kind.
     @_spi(KeyBytes) public convenience init(pkcs8: SecretBytes) throws(CryptographyError) {
-        let operation = "read a private key"
         guard pkcs8.count <= Self.encodedLimit else {
             throw .tooLong(.privateKey, count: pkcs8.count, limit: Self.encodedLimit)
         }
@@ -63,7 +62,7 @@ public final class PrivateKey: Sendable {
         guard let container else { throw .malformed(.privateKey, reason: takeOpenSSLReason()) }
         defer { PKCS8_PRIV_KEY_INFO_free(container) }
         guard rest == 0 else { throw .malformed(.privateKey, reason: "\(rest) bytes follow it") }
-        try self.init(adopting: check(operation, EVP_PKCS82PKEY(container)))
+        try self.init(adopting: KeyContainer.key(in: container))
     }
 
     /// Reads the key of a PKCS#12 file (RFC 7292) with exactly one that can sign tokens. Takes up to seconds on a small
@@ -76,8 +75,9 @@ public final class PrivateKey: Sendable {
     ) throws(CryptographyError) {
         let file = try PKCS12File(pkcs12)
         let container = try file.container(password)
-        let handle = withExtendedLifetime(file) { EVP_PKCS82PKEY(container) }
-        try self.init(adopting: check("read a private key", handle))
+        // The file has the container.
+        defer { withExtendedLifetime(file) {} }
+        try self.init(adopting: KeyContainer.key(in: container))
         try checkSignsTokens()
     }
 

@@ -92,6 +92,7 @@ package final class CertificatesFeature: Feature {
     /// From the vault, to find what cannot be read.
     private func findings() async -> CertificatesFindings {
         do throws(VaultError) {
+            try await store.check()
             let ends = try await store.all().compactMap { identity in
                 identity.certificate.map { (name: identity.name, end: $0.notAfter) }
             }

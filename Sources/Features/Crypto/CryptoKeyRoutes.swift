@@ -76,6 +76,9 @@ extension CryptoFeature {
         ) { request in
             let body = RequestBody(request)
             let owner = try await self.owner(request, body)
+            // A chip makes one key a minute, and signs for the board nothing meanwhile.
+            let isInHardware = body["keeper"].map { $0.string != KeyReference.Keeper.software.rawValue } ?? false
+            guard !isInHardware || request.mayOperate else { throw request.denied(.operate) }
             return .json(try await self.make(body, owner).json)
         }
         router.on(

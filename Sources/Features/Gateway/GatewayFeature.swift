@@ -166,7 +166,7 @@ package struct GatewayFeature: Feature {
 
     package func passcodeDidChange() async {
         let accounts = await gateways.table.all
-        // A user who cannot be read is not in memory; whoever needs the user is told why.
+        // A user who cannot be read is not in memory; a caller that needs the user is told why.
         for account in accounts { try? await account.session.refreshUser() }
         for account in accounts { await account.link.work?.userDidChange() }
     }

@@ -90,7 +90,7 @@ struct PasscodeCheck: HealthCheck {
         if let expires = status.expires, expires.timeIntervalSince(agent.now) < Double(PasscodeDesk.warnedDays) * 86_400
         {
             return .warn(
-                "expires \(expires.formatted(.iso8601))", remedy: "change it: latchkey vault passcode change")
+                "expires \(expires.formatted(.iso8601))", remedy: "change it: latchkey vault passcode set")
         }
         let state = status.isOpen ? "open" : "locked"
         let tries = status.failures > 0 ? "; \(status.failures) wrong since it was last right" : ""

@@ -87,7 +87,10 @@ actor HoldingsStore {
         // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
         let name = document.name(in: scope)
         do throws(any Error) {
-            guard try await vault.names(scope: scope).contains(name) else { return holdings.user = nil }
+            guard try await vault.names(scope: scope).contains(name) else {
+                holdings.user = nil
+                return
+            }
             // Also a record that a power cut has left outside of the passcode.
             try await vault.requirePersonal()
             let records = try await vault.record(name).map { [document.rawValue: $0.content] }
@@ -202,7 +205,9 @@ actor HoldingsStore {
                 .sessionLock(
                     next.user == nil ? .didRemove(userName: lock.userName) : .didUnlock(userName: lock.userName)))
         case (nil, nil):
-            if let user = held.holdings.user, next.user == nil, next.userFault == nil { events.send(.userDidLogout(userName: user.name)) }
+            if let user = held.holdings.user, next.user == nil, next.userFault == nil {
+                events.send(.userDidLogout(userName: user.name))
+            }
         case (.some, .some): break
         }
     }

@@ -47,7 +47,8 @@ public actor LocalStorage {
         var prefix: String {
             switch self {
             case .application: "item/application/"
-            case .user(let name): "\(LocalStorage.personalPrefix)\(Hex.encode(SHA256.hash(Array(name.utf8)).prefix(16)))/"
+            case .user(let name):
+                LocalStorage.personalPrefix + Hex.encode(SHA256.hash(Array(name.utf8)).prefix(16)) + "/"
             }
         }
     }

@@ -22,18 +22,18 @@ public actor OAuthAccount {
     nonisolated let client: ServerClient
     nonisolated let clock: @Sendable () -> Date
     private nonisolated let onLoginNeeded: @Sendable (OAuthAccountError) -> Void
-    private nonisolated let flights = SingleFlight<Flight>()
+    nonisolated let flights = SingleFlight<Flight>()
     private static let start = ContinuousClock.now
 
     public private(set) var server: ServerConfiguration
-    private(set) var holding: AccountHolding
+    var holding: AccountHolding
     /// Why what a person has here cannot be read: the vault's passcode is locked.
-    public private(set) var fault: VaultError?
+    public internal(set) var fault: VaultError?
     /// How often what is held was forgotten.
-    private var locks = 0
+    var locks = 0
     /// Whether the vault refused the newest holding, which is then only in memory.
-    private var isUnsaved = false
-    private var changes = 0
+    var isUnsaved = false
+    var changes = 0
     /// The newest failure since the last success.
     public private(set) var lastFailure: (error: Explanation, time: Date)?
     var keySet: KeySet?
@@ -214,65 +214,6 @@ public actor OAuthAccount {
     }
 
     // MARK: Changes
-
-    /// Reads what the account holds, before it is used.
-    ///
-    /// - Throws: ``OAuthAccountError/recordInvalid(account:)``, what the vault throws
-    func load() async throws {
-        let locks = locks
-        do throws(any Error) {
-            if isPersonal { try await vault.requirePersonal() }
-            let record = try await vault.record(AccountRecords.holding(name))
-            guard locks == self.locks else { return }
-            var stored = AccountHolding()
-            if let record {
-                guard let document = try? JSON(parsing: record.content.exposed()) else {
-                    throw OAuthAccountError.recordInvalid(account: name)
-                }
-                stored = try AccountHolding(document, of: name, at: clock(), uptime: uptime)
-            }
-            (holding, isUnsaved, fault) = (stored, false, nil)
-        } catch let error as VaultError where error.isOfLevel {
-            lock(by: error)
-        }
-    }
-
-    /// Forgets what a person has here while the vault's passcode is locked, and reads it again once it is not.
-    ///
-    /// - Throws: as ``load()``; what was held is forgotten then.
-    public func refresh() async throws {
-        guard isPersonal else { return }
-        do throws(VaultError) {
-            try await vault.requirePersonal()
-        } catch {
-            return lock(by: error)
-        }
-        changes += 1
-        try await flights.join(.change(changes)) { [self] _ in
-            do {
-                try await load()
-            } catch {
-                await forget()
-                throw error
-            }
-        }
-    }
-
-    private func lock(by fault: VaultError) {
-        (holding, isUnsaved, self.fault) = (AccountHolding(), false, fault)
-        locks += 1
-    }
-
-    private func forget() { (holding, isUnsaved, fault) = (AccountHolding(), false, nil) }
-
-    /// Whether what it holds is a person's.
-    var isPersonal: Bool { !server.isUnattended }
-
-    /// - Throws: `VaultError.levelLocked` while the vault's passcode is locked
-    private func requireUnlocked() async throws {
-        if let fault { throw fault }
-        if isPersonal { try await vault.requirePersonal() }
-    }
 
     /// Runs a change of the account, alone.
     func change(_ work: @escaping @Sendable (isolated OAuthAccount) async throws -> Void) async throws {

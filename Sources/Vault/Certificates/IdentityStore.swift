@@ -12,9 +12,15 @@ public struct IdentityStore: Sendable {
 
     public init(_ vault: Vault) { self.vault = vault }
 
-    /// Sorted by name.
+    /// Those that can be read, sorted by name.
     /// - Throws: ``VaultError``
-    public func all() async throws(VaultError) -> [ClientIdentity] { try await vault.identities() }
+    public func all() async throws(VaultError) -> [ClientIdentity] { try await vault.identities().all }
+
+    /// Checks that all of them can be read.
+    /// - Throws: ``VaultError``; ``IdentityError/unreadable(name:)``
+    public func check() async throws(VaultError) {
+        if let name = try await vault.identities().unreadable.first { throw .identity(.unreadable(name: name)) }
+    }
 
     /// - Throws: ``VaultError``; ``IdentityError/unknown(name:)``
     public func identity(_ name: String) async throws(VaultError) -> ClientIdentity {

@@ -4,18 +4,25 @@ import Groundwork
 
 /// The records of identities. Each function is one turn: nothing comes between what it checks and what it writes.
 extension Vault {
-    func identities() throws(VaultError) -> [ClientIdentity] {
-        var all: [ClientIdentity] = []
-        for scope in try scopes() {
-            guard let name = ClientIdentity.name(ofScope: scope),
-                let record = try record(ClientIdentity.record(of: name))
-            else { continue }
-            guard let identity = ClientIdentity(named: name, decoding: record.content) else {
-                throw .identity(.unreadable(name: name))
+    /// Those that can be read.
+    ///
+    /// - Returns: also the names of the others.
+    func identities() throws(VaultError) -> (all: [ClientIdentity], unreadable: [String]) {
+        var (all, unreadable) = ([ClientIdentity](), [String]())
+        for name in try scopes().compactMap(ClientIdentity.name(ofScope:)) {
+            do throws(VaultError) {
+                guard let record = try record(ClientIdentity.record(of: name)) else { continue }
+                guard let identity = ClientIdentity(named: name, decoding: record.content) else {
+                    unreadable.append(name)
+                    continue
+                }
+                all.append(identity)
+            } catch {
+                guard error.isOfRecord || error.isOfLevel else { throw error }
+                unreadable.append(name)
             }
-            all.append(identity)
         }
-        return all
+        return (all, unreadable)
     }
 
     func identity(_ name: String) throws(VaultError) -> ClientIdentity {
@@ -44,11 +51,11 @@ extension Vault {
         _ found: [IdentityFile.Found], named name: String?, hosts: [String], level: ProtectionLevel, at now: Date
     ) throws(VaultError) -> [ClientIdentity] {
         if let name { try checkNewIdentity(name) }
-        let there = try identities()
-        guard there.count + found.count <= IdentityStore.limit else {
+        let (there, unreadable) = try identities()
+        guard there.count + unreadable.count + found.count <= IdentityStore.limit else {
             throw .identity(.tooMany(limit: IdentityStore.limit))
         }
-        var (names, added, changes) = (Set(there.map(\.name)), [ClientIdentity](), [Change]())
+        var (names, added, changes) = (Set(there.map(\.name) + unreadable), [ClientIdentity](), [Change]())
         for found in found {
             guard let leaf = found.identity.chain.first else { continue }
             if let same = there.first(where: { $0.certificate == leaf }) {
@@ -103,7 +110,7 @@ extension Vault {
 
     func useIdentity(_ name: String, for hosts: [String]) throws(VaultError) -> ClientIdentity {
         var identity = try identity(name)
-        let changes = try Self.giving(hosts, to: &identity, from: identities())
+        let changes = try Self.giving(hosts, to: &identity, from: identities().all)
         try write(changes + [identity.change])
         return identity
     }

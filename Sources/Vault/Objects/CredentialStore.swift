@@ -43,7 +43,7 @@ public final class CredentialStore: Sendable {
                         continue
                     }
                     personal.append(name)
-                } catch where error.isOfLevel || error.isOfRecord {}
+                } catch  where error.isOfLevel || error.isOfRecord {}
             }
         }
         return personal

@@ -186,7 +186,7 @@ public final class Compartment: Sendable {
             try await hardware.remove(place)
         }
         eraseCopies()
-        try await vault.removeWiped()
+        try await vault.removeWiped(try await personalRecords())
         return true
     }
 

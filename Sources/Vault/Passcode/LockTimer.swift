@@ -21,7 +21,7 @@ public struct LockTimer: Sendable, Equatable {
     public mutating func unlocked(at now: Duration, timeout: Int) { (since, self.timeout) = (now, timeout) }
     public mutating func locked() { since = nil }
 
-    /// Begins the time anew, such as when a program says that somebody is there.
+    /// Begins the time anew, such as when a program says that a person is there.
     public mutating func reset(at now: Duration) { if since != nil { since = now } }
 
     public mutating func clientCame() { clients += 1 }

@@ -51,8 +51,10 @@ extension Vault {
     }
 
     /// Removes the records behind the passcode, the rest of their keys and the passcode, in one commit.
-    func removeWiped() throws(VaultError) {
-        var changes: [Change] = []
+    ///
+    /// - Parameter outside: more records to remove, which may not be behind it yet.
+    func removeWiped(_ outside: [RecordName]) throws(VaultError) {
+        var changes = outside.map(Change.remove)
         try write(
             counting: true,
             after: { root, unsealed in

@@ -134,8 +134,6 @@ extension VaultFile {
         guard id != Seal.rootKeyID else { return seal.rootKey }
         guard let row = try keyRow(id) else { return nil }
         guard row.level.isBehindPasscode else { return try seal.unwrap(row.wrapped, id: id, row.level) }
-        // Those of an erasure are destroyed, and their records go with it.
-        guard !row.wrapped.isEmpty else { throw VaultError.levelLocked(path: path, level: row.level) }
         guard try isGenuine(row, seal) else { return nil }
         guard let open = seal.levelKeys[row.level], open.id == id else {
             throw VaultError.levelLocked(path: path, level: row.level)

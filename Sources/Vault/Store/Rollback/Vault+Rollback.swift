@@ -150,6 +150,8 @@ extension Vault {
         guard let chip = guarding?.chip else { return }
         let (numbers, authorization) = try counterKeys()
         guard let anchor = try root().anchoring.anchor else {
+            // One of these has the number of the next, or its room.
+            if try !root().anchoring.retired.isEmpty { try await removeRetired(from: chip) }
             let found = try await KeyMaker.shared.run { () throws(VaultError) in
                 try ChipCounter.prepare(under: numbers, in: chip, authorization)
             }

@@ -34,12 +34,19 @@ extension CertificatesCommand {
         func run() async throws {
             Input.expectSecret()
             let limit = Input.payloadLimit
-            let bytes = try file == "-" ? Input.standardInput(limit: limit) : Input.file(file, limit: limit)
-            let answer = try await imported(Base64.encode(bytes))
+            guard file != "-", !keep else {
+                let bytes = try file == "-" ? Input.standardInput(limit: limit) : Input.file(file, limit: limit)
+                return show(try await imported(Base64.encode(bytes)))
+            }
+            let used = try UsedFile(file)
+            show(try await imported(Base64.encode(try Input.file(file, limit: limit))))
+            try used.erase()
+        }
+
+        private func show(_ answer: JSON) {
             options.show(answer) {
                 $0.lines("certificates", orElse: "nothing was imported", CertificatesCommand.fields)
             }
-            if file != "-", !keep { try UsedFile.erase(file) }
         }
 
         private func imported(_ file: String) async throws -> JSON {

@@ -14,10 +14,9 @@ struct PasscodeCommand: AsyncParsableCommand {
                 The old passcode is asked for unless it is unlocked, and the new one twice. Where standard input is not \
                 a terminal, or with '--passcode-stdin', its lines are the old passcode, if it is needed, and the new one.
 
-                What persons have here is not readable without it from then on; nobody can restore a passcode that is \
+                What persons have here is not readable without it from then on; no one can restore a passcode that is \
                 forgotten: 'latchkey vault forgotten'.
-                """,
-            aliases: ["change"])
+                """)
         @Flag(help: "Read the passcodes from standard input.") var passcodeStdin = false
         @OptionGroup var options: ClientOptions
 
