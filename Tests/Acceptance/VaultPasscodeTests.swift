@@ -37,10 +37,12 @@ struct VaultPasscodeTests {
 
     /// Tries until the wait after a wrong passcode is over.
     private func unlock(_ board: TestBoard, _ passcode: String = right) async throws {
-        var result = try await board.latchkey("vault", "unlock", input: passcode + "\n")
-        while result.errors.contains("can be tried again in") {
-            result = try await board.latchkey("vault", "unlock", input: passcode + "\n")
+        func attempt() async throws -> Program.Result {
+            try await Program.shipped.run(
+                ["vault", "unlock", "--json", "--socket", board.socket], input: passcode + "\n")
         }
+        var result = try await attempt()
+        while result.errors.contains("can be tried again in") { result = try await attempt() }
         guard result.status == 0 else { throw Unexpected(result.errors) }
     }
 
@@ -104,6 +106,8 @@ struct VaultPasscodeTests {
             try await board.ask("vault", "lock")
             try await give(board, ["unlock"], Self.right, refusedBy: "vault.passcode-wrong")
             try await unlock(board, "another good one")
+            let rules = try await board.ask("vault", "passcode", "policy", "min_unique=2")
+            #expect(value(rules, "policy", "min_unique") as? Int == 2)
             let off = try await board.ask("vault", "passcode", "off")
             #expect(value(off, "passcode", "state") as? String == "default")
             try await board.stop()

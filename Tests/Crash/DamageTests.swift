@@ -139,7 +139,7 @@ struct DamageTests {
         try await board.start()
         try await board.stop()
         let path = board.state.appending(path: "vault.db").path
-        let vault = try Database(path: path, migrations: [Migration(version: 2, sql: "")])
+        let vault = try Database(path: path, migrations: [Migration(version: 3, sql: "")])
         try vault.execute("INSERT INTO slot SELECT 2, 'of-tomorrow', created, parameters, wrapped, digest FROM slot")
         try vault.execute("UPDATE vault SET root = zeroblob(60)")
         vault.close()
