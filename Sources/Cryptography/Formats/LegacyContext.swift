@@ -9,6 +9,7 @@ struct LegacyContext: ~Copyable {
     /// - Parameter folder: where the provider is looked for; by default where OpenSSL has its own.
     /// - Throws: ``FormatError/legacyMissing``
     init(searching folder: String? = nil) throws(FormatError) {
+        // As where Swift itself has no memory: nothing could go on.
         guard let handle = OSSL_LIB_CTX_new() else { fatalError("no memory for a library context") }
         if let folder { OSSL_PROVIDER_set_default_search_path(handle, folder) }
         guard let provider = OSSL_PROVIDER_load(handle, "legacy") else {

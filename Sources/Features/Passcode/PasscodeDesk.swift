@@ -157,11 +157,16 @@ package final class PasscodeDesk: Sendable {
         do throws(VaultError) {
             try await attempt()
         } catch {
-            await note()
             switch error {
             case .passcode(.wrong(let left)): host.report(PasscodeEvent.refused(triesLeft: left))
-            case .passcode(.wiped): host.report(PasscodeEvent.didWipe)
-            default: break
+            case .passcode(.wiped):
+                await note()
+                host.report(PasscodeEvent.didWipe)
+            default:
+                // A refused attempt is no sign of life that would begin the time anew.
+                let status = try? await compartment.status()
+                let isOpen = status?.state == .set && status?.isOpen == true
+                if status?.state == .wiping || isOpen != watch.read({ $0.timer.isOpen }) { await note() }
             }
             throw error
         }

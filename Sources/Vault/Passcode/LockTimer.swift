@@ -11,6 +11,9 @@ public struct LockTimer: Sendable, Equatable {
 
     public init() {}
 
+    /// Whether it was open when it last was noted.
+    public var isOpen: Bool { since != nil }
+
     /// When it is to be locked; `nil` for not by time.
     public var deadline: Duration? {
         guard clients == 0, timeout > 0, let since else { return nil }

@@ -11,8 +11,9 @@ struct PasscodeCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set", abstract: "Set the passcode, or change it.",
             discussion: """
-                The old passcode is asked for unless it is unlocked, and the new one twice. Where standard input is not \
-                a terminal, or with '--passcode-stdin', its lines are the old passcode, if it is needed, and the new one.
+                The old passcode is asked for unless it is unlocked, and the new one twice. Where standard input is \
+                not a terminal, or with '--passcode-stdin', its lines are the old passcode, if it is needed, and the \
+                new one.
 
                 What persons have here is not readable without it from then on; no one can restore a passcode that is \
                 forgotten: 'latchkey vault forgotten'.

@@ -55,8 +55,8 @@ struct VaultForgotten: RouteCommand {
     static let configuration = CommandConfiguration(
         commandName: "forgotten", abstract: "Erase everything behind a passcode that is forgotten.",
         discussion: """
-            Logins, tokens and stored items of persons are gone for good, as is the passcode. The board stays enrolled. \
-            Servers are not told: an administrator ends there what should not last.
+            Logins, tokens and stored items of persons are gone for good, as is the passcode. The board stays \
+            enrolled. Servers are not told: an administrator ends there what should not last.
             """)
     @Flag(help: "Do not ask.") var yes = false
     @OptionGroup var options: ClientOptions
